@@ -25,6 +25,8 @@ const (
 	KindResultTooLarge   Kind = "result_too_large"
 	KindResultExpired    Kind = "result_expired"
 	KindInvalidQuery     Kind = "invalid_query"
+	// KindConfirmation is a call that its user must confirm and did not.
+	KindConfirmation Kind = "confirmation_required"
 	// KindUpstreamError is an upstream's own JSON-RPC error, passed through; it is
 	// never shown as a refusal.
 	KindUpstreamError Kind = "upstream_error"
@@ -52,6 +54,9 @@ type Error struct {
 	Violations []Violation
 	// Near are names close to an unknown one.
 	Near []string
+	// Signature is the tool's one-line signature; a surface shows it with the first
+	// refusal of a tool in a session.
+	Signature string
 	// Err is the cause, for logs; may be nil.
 	Err error
 }

@@ -75,6 +75,9 @@ type Call struct {
 	Arguments json.RawMessage
 	// Meta is the request's _meta, exact bytes; nil when absent.
 	Meta json.RawMessage
+	// Extra are the members of the request's params that are none of the above, as
+	// `,"key":value…`; nil when there are none. They go up as they are.
+	Extra json.RawMessage
 	// Host is where questions and progress of this call go; never nil.
 	Host Host
 }

@@ -1,0 +1,229 @@
+// Package cli owns the command line: flags, texts for people and exit codes.
+//
+// It never holds logic that a call needs; errors become exit codes here and
+// nowhere else.
+//
+// Start reading at [Main]; there is one file a command.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+
+	"heddle/internal/config"
+	"heddle/internal/upstream"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitOK      = 0
+	exitFailure = 1 // something failed
+	exitUsage   = 2 // wrong use or configuration
+)
+
+// app is what the commands share.
+type app struct {
+	in       *os.File
+	out, err io.Writer
+	env      config.Env
+	config   string // --config
+	logLevel string
+	json     bool
+}
+
+// watchdogCommand is the hidden command that runs the watchdog. It is not a
+// cobra command: a watchdog should be small.
+const watchdogCommand = "internal-watchdog"
+
+// Main runs the command line and returns the exit code.
+func Main(args []string, in *os.File, out, errOut io.Writer) int {
+	if len(args) == 2 && args[0] == watchdogCommand {
+		debug.SetGCPercent(20)
+		upstream.Watchdog(in, args[1])
+		return exitOK
+	}
+	a := &app{in: in, out: out, err: errOut, env: config.OSEnv()}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	return a.exit(root.ExecuteContext(ctx))
+}
+
+// usageError is a wrong use or configuration.
+type usageError struct {
+	err  error
+	hint string
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// hinted is a failure with a hint.
+type hinted struct {
+	err  error
+	hint string
+}
+
+func (e *hinted) Error() string { return e.err.Error() }
+func (e *hinted) Unwrap() error { return e.err }
+
+// silent is a failure that was already told.
+type silent struct{ code int }
+
+func (e *silent) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// exit tells the error and returns the exit code.
+func (a *app) exit(err error) int {
+	var (
+		use      *usageError
+		hint     *hinted
+		told     *silent
+		problems *config.ProblemsError
+		missing  *config.NotFoundError
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &told):
+		return told.code
+	case errors.As(err, &problems):
+		a.fail(err, "")
+		return exitUsage
+	case errors.As(err, &missing):
+		a.fail(err, "")
+		return exitUsage
+	case errors.As(err, &use):
+		a.fail(err, use.hint)
+		return exitUsage
+	case errors.As(err, &hint):
+		a.fail(err, hint.hint)
+		return exitFailure
+	}
+	a.fail(err, "")
+	return exitFailure
+}
+
+func (a *app) fail(err error, hint string) {
+	fmt.Fprintf(a.err, "heddle: error: %v\n", err)
+	if hint != "" {
+		fmt.Fprintf(a.err, "heddle: hint: %s\n", hint)
+	}
+}
+
+// later are the commands that this build does not have yet.
+var later = []string{
+	"serve", "sse", "demo", "init", "analyze", "plan", "install", "verify", "rollback", "uninstall", "doctor", "search", "inspect", "stats",
+	"log", "profile", "lock", "approve", "quarantine", "bench", "token", "login",
+}
+
+// root builds the command tree.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "heddle",
+		Short:         "One MCP server in front of all of yours",
+		Long:          "heddle stands between an MCP host and its MCP servers: the host connects to heddle alone,\nheddle connects to every server.",
+		SilenceErrors: true, SilenceUsage: true,
+		Args: func(_ *cobra.Command, args []string) error { return unknownCommand(args) },
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.PersistentFlags().StringVarP(&a.config, "config", "c", "", "configuration file (default: HEDDLE_CONFIG, or heddle.yml found upward from here)")
+	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "warn", "what goes to stderr: error, warn, info or debug")
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &usageError{err, "see `" + c.CommandPath() + " --help`"}
+	})
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(a.startCommand(), a.validateCommand(), a.statusCommand(), a.callCommand(), a.versionCommand())
+	return root
+}
+
+func unknownCommand(args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case slices.Contains(later, args[0]):
+		return &usageError{fmt.Errorf("%s: not in this build", args[0]), "see `heddle --help` for the commands of this build"}
+	}
+	return &usageError{fmt.Errorf("unknown command %q", args[0]), "see `heddle --help`"}
+}
+
+// exactArgs demands n arguments.
+func exactArgs(least, most int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return &usageError{fmt.Errorf("%s takes %s", c.CommandPath(), what), "see `" + c.CommandPath() + " --help`"}
+		}
+		return nil
+	}
+}
+
+// load finds and reads the configuration.
+func (a *app) load() (*config.Config, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	path, err := config.Find(a.config, dir, a.env)
+	if err != nil {
+		return nil, err
+	}
+	return config.Load(path, a.env)
+}
+
+// logger logs to stderr; stdout belongs to the protocol.
+func (a *app) logger() (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
+		return nil, &usageError{fmt.Errorf("unknown log level %q", a.logLevel), "use error, warn, info or debug"}
+	}
+	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level})), nil
+}
+
+// stateDir is where heddle keeps what outlives a process.
+func (a *app) stateDir() string {
+	if dir, ok := a.env.Lookup("XDG_STATE_HOME"); ok && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "heddle")
+	}
+	if a.env.Home == "" {
+		return ""
+	}
+	return filepath.Join(a.env.Home, ".local", "state", "heddle")
+}
+
+func (a *app) ledgerPath() string {
+	if dir := a.stateDir(); dir != "" {
+		return filepath.Join(dir, "ledger.db")
+	}
+	return ""
+}
+
+// warn tells the warnings of a configuration.
+func (a *app) warn(problems []config.Problem) {
+	for _, p := range problems {
+		fmt.Fprintf(a.err, "heddle: warning: %s\n", strings.TrimSpace(p.String()))
+	}
+}
+
+// watchdog is the command that runs this program as the watchdog.
+func watchdog() []string {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	return []string{exe, watchdogCommand}
+}

@@ -1,0 +1,120 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"heddle/internal/daemon"
+	"heddle/internal/upstream"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "Show the heddles that run and how their servers are",
+		Long:  "Show the heddles that run on this machine, their servers, and what is odd about their tools.\nExit code 1 if any of them is degraded.",
+		Args:  exactArgs(0, 0, "no arguments"),
+		RunE:  func(*cobra.Command, []string) error { return a.status() },
+	}
+	a.jsonFlag(c)
+	return c
+}
+
+func (a *app) status() error {
+	states, err := daemon.ReadStates(a.stateDir())
+	if err != nil {
+		return err
+	}
+	degraded := false
+	for _, s := range states {
+		degraded = degraded || s.Health == "degraded"
+	}
+	if a.json {
+		if states == nil {
+			states = []daemon.State{}
+		}
+		enc := json.NewEncoder(a.out)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(states)
+	} else {
+		a.printStates(states)
+	}
+	if err == nil && degraded {
+		return &silent{exitFailure}
+	}
+	return err
+}
+
+func (a *app) printStates(states []daemon.State) {
+	if len(states) == 0 {
+		fmt.Fprintln(a.out, "No heddle is running.")
+	}
+	for i, s := range states {
+		if i > 0 {
+			fmt.Fprintln(a.out)
+		}
+		fmt.Fprintf(a.out, "heddle %s  pid %d  mode %s  %s  up %s\n", s.Version, s.PID, s.Mode, s.Health, age(s.Started))
+		fmt.Fprintf(a.out, "config %s\n", s.Config)
+		fmt.Fprintf(a.out, "ledger %d rows written, %d dropped\n", s.Ledger.Written, s.Ledger.Dropped)
+		if s.HostStray > 0 {
+			fmt.Fprintf(a.out, "host   wrote %d lines that are no protocol messages\n", s.HostStray)
+		}
+		for _, u := range s.Servers {
+			a.printServer(u)
+		}
+		a.printWarnings(s)
+	}
+}
+
+func (a *app) printServer(u upstream.Status) {
+	line := fmt.Sprintf("  %-24s %-9s %4d tools", u.Name, u.State, u.Tools)
+	if u.State == upstream.StateReady {
+		line += fmt.Sprintf("  protocol %s  circuit %s", u.Protocol, u.Circuit)
+	}
+	if u.Restarts > 0 {
+		line += fmt.Sprintf("  restarts %d", u.Restarts)
+	}
+	fmt.Fprintln(a.out, line)
+	if u.Reason != "" {
+		fmt.Fprintf(a.out, "      %s: %s\n", u.Code, u.Reason)
+	}
+	if u.NextRetry != nil {
+		fmt.Fprintf(a.out, "      next try in %s\n", max(0, time.Until(*u.NextRetry)).Round(time.Second))
+	}
+	for _, l := range u.Stderr {
+		fmt.Fprintf(a.out, "      stderr: %s\n", l)
+	}
+	if u.Stray > 0 {
+		fmt.Fprintf(a.out, "      writes non-protocol text to stdout: %d lines, first: %s\n", u.Stray, strings.Join(u.StrayFirst, " | "))
+	}
+	if u.BadBytes > 0 {
+		fmt.Fprintf(a.out, "      sent %d bytes that are not UTF-8; they were replaced\n", u.BadBytes)
+	}
+	if u.Late > 0 {
+		fmt.Fprintf(a.out, "      %d answers came too late or to nobody\n", u.Late)
+	}
+	for _, w := range u.Warnings {
+		fmt.Fprintf(a.out, "      %s\n", w)
+	}
+}
+
+func (a *app) printWarnings(s daemon.State) {
+	if len(s.Warnings) > 0 {
+		fmt.Fprintln(a.out, "warnings:")
+	}
+	for _, w := range s.Warnings {
+		fmt.Fprintf(a.out, "  %s::%s  %s: %s\n", w.Server, w.Tool, w.Kind, w.Message)
+	}
+	if len(s.Names) > 0 {
+		fmt.Fprintln(a.out, "names that are not simply <server>_<tool>:")
+	}
+	for _, n := range s.Names {
+		fmt.Fprintf(a.out, "  %s::%s  is exposed as %s\n", n.Server, n.Tool, n.Exposed)
+	}
+}
+
+func age(t time.Time) string { return time.Since(t).Round(time.Second).String() }

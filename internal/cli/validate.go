@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"heddle"
+	"heddle/internal/config"
+	"heddle/internal/daemon"
+	"heddle/internal/upstream"
+	"heddle/internal/wire"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) validateCommand() *cobra.Command {
+	var offline bool
+	c := &cobra.Command{
+		Use:   "validate",
+		Short: "Check the configuration and say which tools it allows",
+		Long: "Check the configuration, start its servers once and say of every tool whether it is allowed or denied,\n" +
+			"and by which rule. Exit code 2 if the configuration has errors or a server lacks a variable.",
+		Args: exactArgs(0, 0, "no arguments"),
+		RunE: func(c *cobra.Command, _ []string) error { return a.validate(c.Context(), offline) },
+	}
+	c.Flags().BoolVar(&offline, "offline", false, "check the file alone and start nothing")
+	a.jsonFlag(c)
+	return c
+}
+
+// verdict is what validate says of one tool.
+type verdict struct {
+	Server  string `json:"server"`
+	Tool    string `json:"tool"`
+	Allowed bool   `json:"allowed"`
+	Rule    string `json:"rule"`
+}
+
+// report is all that validate says.
+type report struct {
+	Config   string         `json:"config"`
+	Warnings []string       `json:"warnings"`
+	Servers  []serverReport `json:"servers"`
+	Tools    []verdict      `json:"tools"`
+}
+
+type serverReport struct {
+	Name   string `json:"name"`
+	State  string `json:"state"`
+	Reason string `json:"reason,omitempty"`
+	Tools  int    `json:"tools"`
+}
+
+func (a *app) validate(ctx context.Context, offline bool) error {
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	r := report{Config: cfg.Path, Warnings: []string{}, Servers: []serverReport{}, Tools: []verdict{}}
+	for _, w := range cfg.Warnings {
+		r.Warnings = append(r.Warnings, w.String())
+	}
+	if offline {
+		for _, s := range cfg.Servers {
+			r.Servers = append(r.Servers, serverReport{Name: s.Name, State: offlineState(s), Reason: s.Unusable})
+		}
+	} else if err := a.tryServers(ctx, cfg, &r); err != nil {
+		return err
+	}
+	if a.json {
+		enc := json.NewEncoder(a.out)
+		enc.SetIndent("", "  ")
+		err = enc.Encode(r)
+	} else {
+		r.print(a.out)
+	}
+	if err != nil {
+		return err
+	}
+	return lacking(cfg)
+}
+
+func offlineState(s config.Server) string {
+	switch {
+	case s.Unusable != "":
+		return "unusable"
+	case s.Disabled:
+		return "disabled"
+	}
+	return "configured"
+}
+
+// lacking fails if a server cannot be used as configured.
+func lacking(cfg *config.Config) error {
+	var names []string
+	for _, s := range cfg.Servers {
+		if s.Unusable != "" && !s.Disabled {
+			names = append(names, s.Name+": "+s.Unusable)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return &usageError{errors.New(strings.Join(names, "; ")), "only these servers are disabled by this; the others work"}
+}
+
+// tryServers starts every server once and adds what it lists to the report.
+func (a *app) tryServers(ctx context.Context, cfg *config.Config, r *report) error {
+	d, err := a.daemon(cfg, "validate")
+	if err != nil {
+		return err
+	}
+	done := progress(a.err, "starting the servers")
+	defer done()
+	return d.Run(ctx, func(ctx context.Context) error {
+		d.Pool().Booted(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		r.add(d)
+		return nil
+	})
+}
+
+func (r *report) add(d *daemon.Daemon) {
+	var names []string
+	for _, s := range d.Pool().Servers() {
+		st := s.Status()
+		names = append(names, st.Name)
+		r.Servers = append(r.Servers, serverReport{Name: st.Name, State: string(st.State), Reason: st.Reason, Tools: st.Tools})
+		for _, w := range st.Warnings {
+			r.Warnings = append(r.Warnings, st.Name+": "+w)
+		}
+		for _, def := range s.Tools() {
+			name, ok := wire.Unquote(wire.Member(def, "name"))
+			if !ok {
+				continue // the catalog warns of it
+			}
+			ref := heddle.ToolRef{Server: st.Name, Name: name}
+			access := d.Policy().Access(ref)
+			r.Tools = append(r.Tools, verdict{Server: ref.Server, Tool: ref.Name, Allowed: access.Allowed, Rule: access.Rule})
+		}
+	}
+	for _, w := range d.Policy().Reach(names) {
+		r.Warnings = append(r.Warnings, w.String())
+	}
+	state := d.State()
+	for _, w := range state.Warnings {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%s::%s: %s: %s", w.Server, w.Tool, w.Kind, w.Message))
+	}
+}
+
+func (r *report) print(w io.Writer) {
+	fmt.Fprintf(w, "%s is valid.\n", r.Config)
+	for _, s := range r.Servers {
+		line := fmt.Sprintf("\n%s: %s", s.Name, s.State)
+		if s.State == string(upstream.StateReady) {
+			line += fmt.Sprintf(", %d tools", s.Tools)
+		}
+		if s.Reason != "" {
+			line += ": " + s.Reason
+		}
+		fmt.Fprintln(w, line)
+		for _, t := range r.Tools {
+			if t.Server != s.Name {
+				continue
+			}
+			word := "denied "
+			if t.Allowed {
+				word = "allowed"
+			}
+			fmt.Fprintf(w, "  %s  %-40q %s\n", word, t.Tool, t.Rule)
+		}
+	}
+	if len(r.Warnings) > 0 {
+		fmt.Fprintln(w, "\nwarnings:")
+	}
+	for _, s := range r.Warnings {
+		fmt.Fprintf(w, "  %s\n", s)
+	}
+}

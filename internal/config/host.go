@@ -1,0 +1,109 @@
+package config
+
+import "strings"
+
+const (
+	noHTTP  = "HTTP upstreams are not in this build"
+	noStart = "it has no command"
+)
+
+// hostDecoder reads a host's own file.
+type hostDecoder struct{ serverDecoder }
+
+// hostFile reads the servers of a host's own file. All that heddle does not know
+// in it belongs to the host and is left alone.
+func (d hostDecoder) hostFile(root *node) []*rawServer {
+	if root.kind != kindMap {
+		d.problem(root, "", "must be an object with mcpServers or servers, not %s", root.kind)
+		return nil
+	}
+	for _, key := range []string{"tools", "ssrf", "rate_limit", "injection_detection"} {
+		if n := root.get(key); n != nil {
+			d.warn(n, key, "is not read in a host's file; write \"version\": 2 and \"servers\" to make this a configuration of heddle")
+		}
+	}
+	key := "mcpServers"
+	n, other := root.get(key), root.get("servers")
+	switch {
+	case n != nil && other != nil:
+		d.warn(other, "servers", "is not read, because there is mcpServers")
+	case n == nil && other != nil:
+		n, key = other, "servers"
+	case n == nil:
+		d.problem(nil, "", "has neither mcpServers nor servers")
+		return nil
+	}
+	if n.kind == kindList {
+		d.problem(n, key, "the array form of mcp-loom is not in this build")
+		return nil
+	}
+	return d.hostServers(n, key)
+}
+
+// hostServers reads each entry. A name that needs no change is never taken by
+// one that does.
+func (d hostDecoder) hostServers(n *node, path string) []*rawServer {
+	var out []*rawServer
+	fields := d.fields(n, path)
+	taken := map[string]bool{}
+	for _, f := range fields {
+		taken[f.key] = normalise(f.key) == f.key && !reserved[f.key]
+	}
+	for _, f := range fields {
+		at := join(path, f.key)
+		s := newServer(f, at)
+		if s.Name = f.key; !taken[f.key] {
+			name := normalise(f.key)
+			if name == "" {
+				name = "server"
+			}
+			s.Name = unique(name, func(n string) bool { return taken[n] || reserved[n] })
+			taken[s.Name] = true
+			d.warn(f.at(), at, "the server is called %q in tool names and patterns", s.Name)
+		}
+		d.hostServer(f, at, s)
+		out = append(out, s)
+	}
+	return out
+}
+
+// hostServer reads one entry. What heddle cannot run is not wrong: it is left
+// out with a warning, and the others work.
+func (d serverDecoder) hostServer(f field, path string, s *rawServer) {
+	kind, remote, enabled := "", false, true
+	known := keys{
+		"command":  func(n *node, path string) { s.command = d.command(n, path) },
+		"args":     func(n *node, path string) { s.args = d.args(n, path) },
+		"env":      func(n *node, path string) { s.env = d.environment(n, path) },
+		"cwd":      func(n *node, path string) { s.cwd = d.reference(n, path) },
+		"disabled": func(n *node, path string) { d.boolean(n, path, &s.Disabled) },
+		"enabled":  func(n *node, path string) { d.boolean(n, path, &enabled) },
+		"type":     func(n *node, _ string) { kind = strings.ToLower(n.text) },
+	}
+	for _, key := range []string{"url", "httpUrl", "serverUrl"} {
+		known[key] = func(*node, string) { remote = true }
+	}
+	for _, member := range d.fields(f.value, path) {
+		if read, ok := known[member.key]; ok && member.value.kind != kindNull {
+			read(member.value, join(path, member.key))
+		}
+	}
+	s.Disabled = s.Disabled || !enabled
+	command := f.value.get("command") != nil && f.value.get("command").kind != kindNull
+	switch {
+	case remote && command && kind == "":
+		d.problem(f.at(), path, "has both command and url; a server has one of them")
+	case remote && !command, isHTTP(kind):
+		s.Unusable = noHTTP
+	case !command:
+		s.Unusable = noStart
+	}
+	if s.Unusable != "" {
+		d.warn(f.at(), path, "is skipped: %s", s.Unusable)
+	}
+}
+
+// isHTTP reports whether a host means a remote server by this type.
+func isHTTP(kind string) bool {
+	return kind == "sse" || kind == "remote" || kind == "ws" || strings.Contains(kind, "http")
+}

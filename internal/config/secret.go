@@ -1,0 +1,184 @@
+package config
+
+import (
+	"path"
+	"regexp"
+	"sort"
+	"strings"
+)
+
+// masks collects what must not be shown.
+type masks struct{ values map[string]bool }
+
+// minMask is the shortest value that is masked: shorter ones stand in ordinary
+// text.
+const minMask = 6
+
+// add notes a value, and each line of one with several, because text is masked
+// by the line.
+func (m *masks) add(value string) {
+	if m.values == nil {
+		m.values = map[string]bool{}
+	}
+	for _, v := range append(strings.Split(value, "\n"), value) {
+		if v = strings.TrimRight(v, "\r"); len(v) >= minMask {
+			m.values[v] = true
+		}
+	}
+}
+
+// list returns the values, longest first: a shorter one may be part of a longer.
+func (m *masks) list() []string {
+	out := make([]string, 0, len(m.values))
+	for v := range m.values {
+		out = append(out, v)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if len(out[i]) != len(out[j]) {
+			return len(out[i]) > len(out[j])
+		}
+		return out[i] < out[j]
+	})
+	return out
+}
+
+// harmless reports whether a variable's value is known to be no secret. Masking
+// the home directory would make every path in an error unreadable.
+func harmless(name string) bool {
+	switch strings.ToUpper(name) {
+	case "HOME", "USER", "LOGNAME", "PATH", "PWD", "SHELL", "LANG", "TERM", "TZ", "TMPDIR", "TEMP", "TMP",
+		"HOSTNAME", "USERNAME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "SYSTEMROOT":
+		return true
+	}
+	return strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "LC_")
+}
+
+var keyWord = regexp.MustCompile(`[A-Z]+(?:[a-z]+|\b|[^a-zA-Z]|$)|[a-z]+`)
+
+// secretKey reports whether a variable or a flag of this name holds a secret.
+func secretKey(name string) bool {
+	words := keyWord.FindAllString(name, -1)
+	for i, w := range words {
+		words[i] = strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return r == '_' || r == '-' || r == '.' }))
+	}
+	if len(words) == 0 || notSecret[words[len(words)-1]] {
+		return false
+	}
+	for _, w := range words {
+		if secretWord[w] {
+			return true
+		}
+	}
+	return words[len(words)-1] == "key"
+}
+
+var (
+	secretWord = words("token tokens secret secrets password passwd passphrase pass pwd credential credentials apikey bearer auth authorization cookie pat privatekey")
+	// notSecret are last words that make a name harmless: TOKEN_LIMIT, KEY_FILE.
+	notSecret = words("file path dir url uri host limit max min count size ttl timeout expiry type id name mode enabled disabled budget method scheme")
+)
+
+func words(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
+var (
+	secretForm = regexp.MustCompile(`^(?:Bearer +)?(?:gh[pousr]_|github_pat_|glpat-|sk-|sk_live_|rk_live_|xox[abprs]-|AKIA|ASIA|AIza|npm_|hf_|pypi-|ntn_|lin_api_|figd_|SG\.|eyJ[A-Za-z0-9_-]{8,}\.)[A-Za-z0-9_.-]{12,}`)
+	privateKey = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)
+	urlLogin   = regexp.MustCompile(`://[^/\s:@]+:[^/\s@]+@`)
+	stand      = regexp.MustCompile(`(?i)^<|your|xxx|change.?me|example|placeholder|dummy|\.\.\.|^\*+$`)
+	plainValue = regexp.MustCompile(`(?i)^(?:[0-9.]*|true|false|none|null|\.{0,2}/.*|~/.*|[a-z]:\\.*|https?://[^@]*)$`)
+)
+
+// secretValue reports whether a literal looks like a secret by itself.
+func secretValue(v string) bool {
+	return (secretForm.MatchString(v) || privateKey.MatchString(v) || urlLogin.MatchString(v)) && !stand.MatchString(v)
+}
+
+// secretUnder reports whether a literal looks like a secret under this name.
+func secretUnder(name, v string) bool {
+	return secretValue(v) || secretKey(name) && len(v) >= minMask && !plainValue.MatchString(v) && !stand.MatchString(v)
+}
+
+// literalSecrets returns the texts of a server that hold a secret in plain sight.
+func literalSecrets(raw *rawServer) []text {
+	var out []text
+	for _, e := range raw.env {
+		if !e.value.parts.hasRefs() && secretUnder(e.key, e.value.parts.literal()) {
+			out = append(out, e.value)
+		}
+	}
+	flag := ""
+	for _, a := range raw.args {
+		v := a.parts.literal()
+		name, value, joined := strings.Cut(v, "=")
+		switch {
+		case a.parts.hasRefs():
+		case joined && strings.HasPrefix(name, "-") && secretUnder(name, value), flag != "" && secretUnder(flag, v), secretValue(v):
+			out = append(out, a)
+		}
+		if flag = ""; strings.HasPrefix(v, "-") && !joined {
+			flag = v
+		}
+	}
+	return out
+}
+
+// reviewer warns about what is probably not meant. It names places, not values.
+type reviewer struct {
+	*report
+	env Env
+}
+
+func (d reviewer) server(s *Server, raw *rawServer) {
+	for _, t := range literalSecrets(raw) {
+		d.warn(t.at, t.path, "looks like a secret in plain text; put it into the environment or .env and write ${VAR}, or use ${keyring:NAME}")
+	}
+	if IsHeddle(s.Command, s.Args) {
+		d.warn(raw.at, raw.path, "starts heddle itself; remove it if it leads back to this configuration")
+	}
+	if shells[commandName(s.Command)] {
+		return // A shell expands $VAR on its own.
+	}
+	for _, t := range raw.args {
+		d.bareVariable(t)
+	}
+	for _, e := range raw.env {
+		d.bareVariable(e.value)
+	}
+	d.bareVariable(raw.command)
+	d.bareVariable(raw.cwd)
+}
+
+var (
+	bareName = regexp.MustCompile(`\$([A-Za-z_][A-Za-z0-9_]*)|%([A-Za-z_][A-Za-z0-9_]*)%`)
+	shells   = words("sh bash zsh dash ash ksh fish cmd powershell pwsh")
+)
+
+// bareVariable warns about $VAR and %VAR% where a variable of that name is set.
+// Any other name is not shown: it may be part of a password.
+func (d reviewer) bareVariable(t text) {
+	for _, p := range t.parts {
+		for _, m := range bareName.FindAllStringSubmatch(p.literal, -1) {
+			name := m[1] + m[2]
+			if _, ok := d.env.lookup(name); ok {
+				d.warn(t.at, t.path, "%s is passed as written; write ${%s} for its value", m[0], name)
+			}
+		}
+	}
+}
+
+// commandName returns the base name of a command, lower case and without the
+// suffix of an executable. Both kinds of slash count on every system, because
+// files are carried from one to another.
+func commandName(command string) string {
+	name := strings.ToLower(path.Base(strings.ReplaceAll(command, `\`, "/")))
+	for _, suffix := range []string{".exe", ".cmd", ".bat", ".com", ".ps1"} {
+		name = strings.TrimSuffix(name, suffix)
+	}
+	return name
+}

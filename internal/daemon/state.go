@@ -1,0 +1,216 @@
+package daemon
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"heddle"
+	"heddle/internal/catalog"
+	"heddle/internal/upstream"
+)
+
+// State is what a running daemon tells `heddle status`, through a file.
+type State struct {
+	PID     int       `json:"pid"`
+	Version string    `json:"version"`
+	Mode    string    `json:"mode"`
+	Config  string    `json:"config"`
+	Started time.Time `json:"started"`
+	Written time.Time `json:"written"`
+	// Health is "starting", "healthy" or "degraded".
+	Health   string            `json:"health"`
+	Servers  []upstream.Status `json:"servers"`
+	Warnings []Warning         `json:"warnings,omitempty"`
+	Names    []Name            `json:"names,omitempty"`
+	Ledger   LedgerState       `json:"ledger"`
+	// HostStray counts lines of the host that were no messages.
+	HostStray int64 `json:"host_stray_lines,omitempty"`
+}
+
+// Warning is one odd definition or name.
+type Warning struct {
+	Server  string `json:"server"`
+	Tool    string `json:"tool,omitempty"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+// Name is a tool whose exposed name is not simply made of its own.
+type Name struct {
+	Server  string `json:"server"`
+	Tool    string `json:"tool"`
+	Exposed string `json:"exposed"`
+}
+
+// LedgerState counts rows.
+type LedgerState struct {
+	Path    string `json:"path,omitempty"`
+	Written uint64 `json:"written"`
+	Dropped uint64 `json:"dropped"`
+}
+
+// State returns the daemon's state now.
+func (d *Daemon) State() State {
+	g := d.current.Load()
+	s := State{
+		PID: os.Getpid(), Version: heddle.Version, Mode: d.o.Mode, Config: g.config.Path, Started: d.started, Written: time.Now(),
+		Ledger: LedgerState{Path: d.o.LedgerPath, Written: d.ledger.Written(), Dropped: d.ledger.Dropped()},
+	}
+	if h := d.host.Load(); h != nil {
+		s.HostStray = h.Stray()
+	}
+	for _, u := range g.pool.Servers() {
+		s.Servers = append(s.Servers, u.Status())
+	}
+	s.Health = health(s.Servers)
+	snapshot := g.catalog.Snapshot()
+	for _, w := range snapshot.Warnings() {
+		s.Warnings = append(s.Warnings, Warning{Server: w.Server, Tool: w.Tool, Kind: w.Kind, Message: w.Message})
+	}
+	if found := d.schemas.Load(); found != nil {
+		for _, w := range *found {
+			s.Warnings = append(s.Warnings, Warning{Server: w.Server, Tool: w.Tool, Kind: w.Kind, Message: w.Message})
+		}
+	}
+	for _, t := range snapshot.Tools() {
+		if t.Exposed != t.Ref.Server+"_"+t.Ref.Name {
+			s.Names = append(s.Names, Name{Server: t.Ref.Server, Tool: t.Ref.Name, Exposed: t.Exposed})
+		}
+	}
+	return s
+}
+
+// health says in a word how the servers are.
+func health(servers []upstream.Status) string {
+	word := "healthy"
+	for _, s := range servers {
+		switch {
+		case s.Code == "disabled" && s.Reason == disabledText:
+		case s.State == upstream.StateReady && s.Circuit == "closed":
+		case s.State == upstream.StateWaiting || s.State == upstream.StateStarting:
+			if word == "healthy" {
+				word = "starting"
+			}
+		default:
+			word = "degraded"
+		}
+	}
+	return word
+}
+
+// disabledText is the reason of a server that its owner switched off.
+const disabledText = "disabled in the configuration"
+
+// warnSchema is the kind of warning for a schema that no dialect compiles.
+const warnSchema = "schema_does_not_compile"
+
+// checkSchemas finds the tools whose arguments cannot be validated, so that
+// status can name them before anybody calls them.
+func (d *Daemon) checkSchemas(g *generation) {
+	var out []catalog.Warning
+	for _, t := range g.catalog.Snapshot().Tools() {
+		if err := g.policy.Schemas().Compile(t); err != nil {
+			out = append(out, catalog.Warning{
+				Server: t.Ref.Server, Tool: t.Ref.Name, Kind: warnSchema,
+				Message: "calls are passed on without validation: " + err.Error(),
+			})
+		}
+	}
+	d.schemas.Store(&out)
+}
+
+// stateEvery is how often the state is written while nothing happens, for the
+// counters in it.
+const stateEvery = 10 * time.Second
+
+// stateFile is one daemon's file for `heddle status`.
+type stateFile struct {
+	path   string
+	last   []byte
+	logger *slog.Logger
+	failed bool
+}
+
+func runDir(stateDir string) string { return filepath.Join(stateDir, "run") }
+
+func newStateFile(dir string, logger *slog.Logger) *stateFile {
+	f := &stateFile{logger: logger}
+	if dir == "" {
+		return f
+	}
+	if err := os.MkdirAll(runDir(dir), 0o700); err != nil {
+		logger.Warn("no state for heddle status", "err", err)
+		return f
+	}
+	f.path = filepath.Join(runDir(dir), fmt.Sprintf("%d.json", os.Getpid()))
+	return f
+}
+
+// write replaces the file if the state changed. A failure is logged once: status
+// matters less than serving.
+func (f *stateFile) write(s State) {
+	if f.path == "" {
+		return
+	}
+	written := s.Written
+	s.Written = time.Time{}
+	b, err := json.MarshalIndent(s, "", " ")
+	if err != nil || bytes.Equal(b, f.last) {
+		return
+	}
+	f.last = b
+	s.Written = written
+	b, _ = json.MarshalIndent(s, "", " ")
+	tmp := f.path + ".tmp"
+	if err = os.WriteFile(tmp, b, 0o600); err == nil {
+		err = os.Rename(tmp, f.path)
+	}
+	if err != nil && !f.failed {
+		f.failed = true
+		f.logger.Warn("state not written", "err", err)
+	}
+}
+
+func (f *stateFile) remove() {
+	if f.path != "" {
+		_ = os.Remove(f.path) // a stale file is removed by the next status
+	}
+}
+
+// ReadStates returns the states of the daemons that run, oldest first, and
+// removes the files of those that do not.
+func ReadStates(stateDir string) ([]State, error) {
+	entries, err := os.ReadDir(runDir(stateDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []State
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		path := filepath.Join(runDir(stateDir), e.Name())
+		b, err := os.ReadFile(path)
+		var s State
+		if err != nil || json.Unmarshal(b, &s) != nil {
+			continue // being written, or not ours
+		}
+		if !alive(s.PID, s.Started) {
+			_ = os.Remove(path)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}

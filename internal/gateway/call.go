@@ -1,0 +1,170 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"heddle"
+	"heddle/internal/deliver"
+	"heddle/internal/ledger"
+	"heddle/internal/policy"
+	"heddle/internal/upstream"
+	"heddle/internal/wire"
+)
+
+// Call runs one tool call from end to end: it resolves the name, checks the
+// call, runs it at its server, checks the result and decides what the host
+// receives. One row goes to the ledger, whatever happens.
+//
+// The error is a [*heddle.RPCError] when the server answered with a JSON-RPC
+// error, and otherwise a [*heddle.Error].
+func (g *Gateway) Call(ctx context.Context, c *heddle.Call) (d heddle.Delivery, err error) {
+	row := g.ledger.Begin(c)
+	defer func() { g.end(&row, d, err) }()
+
+	tool, err := g.resolve(ctx, c)
+	if err != nil {
+		return d, err
+	}
+	row.Server, row.Name = tool.Ref.Server, tool.Ref.Name
+
+	clock := time.Now()
+	verdict := g.policy.Before(ctx, c, tool)
+	if verdict.Action == policy.Ask {
+		verdict = g.ask(ctx, c, verdict)
+	}
+	row.Policy = time.Since(clock)
+	row.Decisions = verdict.Decisions
+	if verdict.Action == policy.Refuse {
+		return d, verdict.Err
+	}
+	c.Arguments = verdict.Arguments
+
+	clock = time.Now()
+	result, err := g.pool.Call(ctx, tool, c)
+	row.Queue, row.Upstream = result.Queued, time.Since(clock)-result.Queued
+	row.UpstreamBytes = int64(len(result.Raw))
+	if err != nil {
+		return d, err
+	}
+
+	clock = time.Now()
+	result, decisions, err := g.policy.After(ctx, c, tool, result)
+	row.Policy += time.Since(clock)
+	row.Decisions = append(row.Decisions, decisions...)
+	if err != nil {
+		return d, err
+	}
+
+	clock = time.Now()
+	d = deliver.Deliver(ctx, c, result)
+	row.Deliver = time.Since(clock)
+	row.IsError = isError(result.Raw)
+	return d, nil
+}
+
+// Own answers a call of one of heddle's own tools, or one that no tool can be
+// told from, with f. It has a row in the ledger like any other.
+func (g *Gateway) Own(ctx context.Context, c *heddle.Call, f func(context.Context) (heddle.Delivery, error)) (d heddle.Delivery, err error) {
+	row := g.ledger.Begin(c)
+	defer func() { g.end(&row, d, err) }()
+	return f(ctx)
+}
+
+// end completes the row of a call. An error learns the name that the host used.
+func (g *Gateway) end(row *ledger.Row, d heddle.Delivery, err error) {
+	if e := (*heddle.Error)(nil); errors.As(err, &e) && e.Tool == "" {
+		e.Tool = row.Tool
+	}
+	row.Kind = heddle.KindOf(err)
+	row.Form = d.Form
+	row.DeliveredBytes = int64(len(d.Raw))
+	g.ledger.End(*row)
+}
+
+// isError reports whether the tool itself says that it failed. Only a result
+// with the word in it is looked into.
+func isError(raw json.RawMessage) bool {
+	if len(raw) > 64<<10 { // failures are short, and large results should not be read twice
+		return false
+	}
+	return strings.Contains(string(raw), `"isError"`) && string(wire.Member(raw, "isError")) == "true"
+}
+
+// resolve finds the tool that the host named. While servers are still starting
+// it waits for the one that the name may belong to.
+func (g *Gateway) resolve(ctx context.Context, c *heddle.Call) (*heddle.Tool, error) {
+	native := c.Mode == "native"
+	if tool, ok := g.Snapshot(c.Principal).Lookup(c.Tool, native); ok {
+		return tool, nil
+	}
+	if err := g.awaitOwner(ctx, c.Tool); err != nil {
+		return nil, err
+	}
+	snapshot := g.Snapshot(c.Principal)
+	if tool, ok := snapshot.Lookup(c.Tool, native); ok {
+		return tool, nil
+	}
+	if ctx.Err() != nil {
+		return nil, &heddle.Error{Kind: heddle.KindCancelled, Op: "gateway.resolve", Public: "The call was cancelled."}
+	}
+	near := snapshot.Near(c.Tool, 3, native)
+	public := "There is no tool of that name."
+	if len(near) > 0 {
+		public += " Near names: " + strings.Join(near, ", ") + "."
+	}
+	return nil, &heddle.Error{Kind: heddle.KindUnknownTool, Op: "gateway.resolve", Public: public, Near: near}
+}
+
+// listWait is how long a list, or a name that fits no server, waits for servers
+// that are still starting.
+const listWait = 2 * time.Second
+
+// awaitOwner waits for the start of the server whose name the tool's name
+// begins with; a name that could be anybody's waits a moment for all of them.
+func (g *Gateway) awaitOwner(ctx context.Context, name string) error {
+	var owner *upstream.Server
+	for _, s := range g.pool.Servers() {
+		rest, ok := strings.CutPrefix(name, s.Name())
+		if ok && rest != "" && strings.ContainsRune("_:/", rune(rest[0])) && (owner == nil || len(s.Name()) > len(owner.Name())) {
+			owner = s
+		}
+	}
+	if owner != nil {
+		return owner.Wait(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, listWait)
+	defer cancel()
+	g.pool.Booted(ctx)
+	return nil
+}
+
+// ask puts a check's question to the user through the host that made the call.
+// Where the host cannot ask, the call is refused with what to do instead.
+func (g *Gateway) ask(ctx context.Context, c *heddle.Call, v policy.Verdict) policy.Verdict {
+	params, _ := json.Marshal(map[string]any{
+		"message":         v.Question,
+		"requestedSchema": map[string]any{"type": "object", "properties": map[string]any{}},
+	})
+	answer, err := c.Host.Request(ctx, "elicitation/create", params)
+	var reply struct {
+		Action string `json:"action"`
+	}
+	if err == nil {
+		err = json.Unmarshal(answer, &reply)
+	}
+	if err == nil && reply.Action == "accept" {
+		v.Action = policy.Allow
+		return v
+	}
+	public := "The user did not confirm this call."
+	if rpc := (*heddle.RPCError)(nil); errors.As(err, &rpc) {
+		public = "This call needs the user's confirmation, and this host cannot ask for it."
+	}
+	v.Action = policy.Refuse
+	v.Err = &heddle.Error{Kind: heddle.KindConfirmation, Op: "gateway.ask", Public: public, Tool: c.Tool, Err: err}
+	return v
+}

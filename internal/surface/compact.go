@@ -1,0 +1,109 @@
+package surface
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"heddle"
+	"heddle/internal/gateway"
+	"heddle/internal/wire"
+)
+
+// compact shows three tools, however many are behind them.
+type compact struct{}
+
+// Name implements [Mode].
+func (compact) Name() string { return "compact" }
+
+const (
+	findTool = "find_tool"
+	callTool = "call_tool"
+)
+
+// The descriptions teach the workflow. They are counted: the whole list must
+// stay under 260 tokens without the servers.
+const (
+	findText = "Find tools of the servers behind heddle. One capability a query, in English: action, object and product, not the whole task. Returns at most 3 tools with their input schemas."
+	callText = "Run a tool that find_tool returned."
+)
+
+// Tools implements [Mode].
+func (compact) Tools(g *gateway.Gateway, p heddle.Principal, booted bool) []json.RawMessage {
+	text := findText
+	if servers := serverText(g.Servers(p, booted)); servers != "" {
+		text += " Servers: " + servers + "."
+	}
+	return []json.RawMessage{
+		fmt.Appendf(nil, `{"name":"find_tool","description":%s,"inputSchema":{"type":"object","properties":{"query":{"type":"string"},"server":{"type":"string"}},"required":["query"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, wire.Quote(text)),
+		fmt.Appendf(nil, `{"name":"call_tool","description":%s,"inputSchema":{"type":"object","properties":{"tool":{"type":"string"},"arguments":{"type":"object"}},"required":["tool"],"additionalProperties":false},"annotations":{"destructiveHint":true,"openWorldHint":true}}`, wire.Quote(callText)),
+		readResultDefinition,
+	}
+}
+
+// Call implements [Mode].
+func (m compact) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
+	switch c.Tool {
+	case callTool:
+		return m.call(ctx, g, c)
+	case findTool:
+		return g.Own(ctx, c, func(ctx context.Context) (heddle.Delivery, error) { return m.find(ctx, g, c) })
+	case readResult:
+		return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return readCaptured(c.Arguments) })
+	}
+	return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) {
+		return heddle.Delivery{}, &heddle.Error{
+			Kind: heddle.KindUnknownTool, Op: "surface.call",
+			Public: "heddle has the tools find_tool, call_tool and read_result. Run any other through call_tool, its name as `tool`.",
+			Near:   []string{callTool},
+		}
+	})
+}
+
+// call translates call_tool into the call that it wraps.
+func (compact) call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
+	inner := *c
+	inner.Tool, inner.Arguments = "", nil
+	err := fields(c.Arguments, map[string]*string{"tool": &inner.Tool}, map[string]*json.RawMessage{"arguments": &inner.Arguments})
+	if err == nil && inner.Tool == "" {
+		err = invalid(heddle.Violation{Path: "/tool", Keyword: "required", Message: "the tool's name as find_tool gave it is required"})
+	}
+	if err == nil {
+		inner.Arguments, err = innerArguments(inner.Arguments)
+	}
+	if err != nil { // a row for what no tool can be told from
+		return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return heddle.Delivery{}, err })
+	}
+	return g.Call(ctx, &inner)
+}
+
+// innerArguments takes an object, or the JSON text of one, as some models send
+// it.
+func innerArguments(raw json.RawMessage) (json.RawMessage, error) {
+	text, isText := wire.Unquote(raw)
+	if !isText {
+		return raw, nil
+	}
+	inner := json.RawMessage(text)
+	if wire.Members(inner, func(string, json.RawMessage) bool { return true }) != nil {
+		return nil, invalid(heddle.Violation{Path: "/arguments", Keyword: "type", Message: "an object is expected, or the JSON text of one"})
+	}
+	return wire.OneLine(inner), nil
+}
+
+// find answers find_tool. Servers that are still starting are given a moment,
+// as for a list.
+func (compact) find(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
+	var query, server string
+	if err := fields(c.Arguments, map[string]*string{"query": &query, "server": &server}, nil); err != nil {
+		return heddle.Delivery{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, listWait)
+	defer cancel()
+	g.Booted(ctx)
+	text, err := g.Find(c.Principal, query, server)
+	if err != nil {
+		return heddle.Delivery{}, err
+	}
+	return heddle.Delivery{Raw: textResult(text), Form: heddle.FormOwn}, nil
+}

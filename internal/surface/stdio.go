@@ -1,0 +1,401 @@
+package surface
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/maphash"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"heddle"
+	"heddle/internal/gateway"
+	"heddle/internal/wire"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Stdio is the one host at the other end of stdin and stdout.
+//
+// Its connection has two lanes. The SDK keeps the session: handshake, lists,
+// requests of the protocol without handshake, everything rare. A tools/call of
+// an initialised session never reaches it: it goes to the gateway from where it
+// was read, and its answer is written from there.
+type Stdio struct {
+	s       *session
+	o       StdioOptions
+	conn    *wire.Conn
+	changed chan struct{}
+
+	version atomic.Pointer[string] // agreed on in the handshake; nil before
+	listed  atomic.Uint64          // hash of the last list that the host was given; 0 before
+	seed    maphash.Seed
+
+	calls sync.WaitGroup
+	mu    sync.Mutex
+	open  map[string]*inFlight // calls of the fast lane by id
+	ended bool                 // no new calls
+	stray int64
+	said  time.Time // when a stray line was last logged
+}
+
+type inFlight struct{ cancel context.CancelCauseFunc }
+
+// StdioOptions configure a [Stdio].
+type StdioOptions struct {
+	Mode Mode
+	// Gateway returns the current gateway; a reload changes it.
+	Gateway func() *gateway.Gateway
+	// Servers are the names for the instructions.
+	Servers  []string
+	Logger   *slog.Logger
+	Version  string
+	MaxFrame int
+	// Started is told of the session once the host has said who it is; may be nil.
+	Started func(SessionInfo)
+}
+
+// SessionInfo is what is known of a host's session.
+type SessionInfo struct {
+	ID, Mode, Client, ClientVersion, Protocol string
+	Principal                                 heddle.Principal
+}
+
+// NewStdio returns a host that does nothing until Run.
+func NewStdio(o StdioOptions) *Stdio {
+	h := &Stdio{o: o, changed: make(chan struct{}, 1), open: map[string]*inFlight{}, seed: maphash.MakeSeed()}
+	h.s = &session{id: newSessionID(), principal: heddle.Local, mode: o.Mode, gateway: o.Gateway, logger: o.Logger, host: h}
+	return h
+}
+
+// drainWait is how long calls in flight may take once the host has closed its
+// end: a script that writes its requests and closes still gets its answers.
+const drainWait = 1500 * time.Millisecond
+
+// Run serves the host until it closes its end or ctx ends. Nothing of it is left
+// when it returns.
+func (h *Stdio) Run(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	lane := &hostLane{Stdio: h, ctx: ctx}
+	h.conn = wire.NewConn(wire.NewReader(in, h.o.MaxFrame), wire.NewWriter(out), lane, func() error { return nil })
+	server := h.server()
+	sdk, err := server.Connect(ctx, transport{h.conn}, nil)
+	if err != nil {
+		return err
+	}
+	read := make(chan error, 1)
+	go func() { read <- h.conn.Run() }() // blocks in a read of stdin; the process ends with it
+	var side sync.WaitGroup
+	side.Go(func() { h.notify(ctx, server) })
+	select {
+	case err = <-read:
+		h.drain(drainWait)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	h.stop(cancel)
+	side.Wait()
+	flush, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second) // what was answered should arrive
+	defer done()
+	_ = h.conn.Writer().Flush(flush)
+	_ = h.conn.Close()
+	_ = sdk.Close()
+	return err
+}
+
+// drain waits for the calls in flight, at most d.
+func (h *Stdio) drain(d time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		<-h.conn.Idle()
+		h.calls.Wait()
+		close(done)
+	}()
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// stop cancels what is in flight and waits for it.
+func (h *Stdio) stop(cancel context.CancelCauseFunc) {
+	h.mu.Lock()
+	h.ended = true
+	h.mu.Unlock()
+	cancel(errors.New("the host is gone"))
+	h.calls.Wait()
+}
+
+// server builds the SDK's side of the session.
+func (h *Stdio) server() *mcp.Server {
+	server := mcp.NewServer(&mcp.Implementation{Name: "heddle", Title: "heddle", Version: h.o.Version}, &mcp.ServerOptions{
+		Instructions:       Instructions(h.o.Mode.Name(), h.o.Servers),
+		Logger:             slog.New(slog.DiscardHandler),
+		Capabilities:       &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
+		InitializedHandler: h.initialized,
+	})
+	server.AddReceivingMiddleware(h.s.middleware(h.list))
+	return server
+}
+
+func (h *Stdio) initialized(_ context.Context, r *mcp.InitializedRequest) {
+	if h.o.Started == nil {
+		return
+	}
+	info := SessionInfo{ID: h.s.id, Mode: h.o.Mode.Name(), Principal: h.s.principal}
+	if p := r.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
+		info.Client, info.ClientVersion = p.ClientInfo.Name, p.ClientInfo.Version
+	}
+	if v := h.version.Load(); v != nil {
+		info.Protocol = *v
+	}
+	h.o.Started(info)
+}
+
+// listWait is how long a list waits for servers that are still starting.
+const listWait = 2 * time.Second
+
+// list answers tools/list.
+func (h *Stdio) list(ctx context.Context) json.RawMessage {
+	ctx, cancel := context.WithTimeout(ctx, listWait)
+	defer cancel()
+	raw := h.s.list(h.o.Gateway().Booted(ctx))
+	h.listed.Store(maphash.Bytes(h.seed, raw) | 1) // 0 means never
+	return raw
+}
+
+// Changed says that the tools may have changed. It does not block.
+func (h *Stdio) Changed() {
+	select {
+	case h.changed <- struct{}{}:
+	default: // one is waiting already
+	}
+}
+
+// settleWait gathers changes that come together, such as those of a boot.
+const settleWait = 100 * time.Millisecond
+
+// notify tells the host when the list that it was given is not true any more.
+// Nothing changed, nothing sent.
+func (h *Stdio) notify(ctx context.Context, server *mcp.Server) {
+	for {
+		select {
+		case <-h.changed:
+		case <-ctx.Done():
+			return
+		}
+		t := time.NewTimer(settleWait)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return
+		}
+		now, cancel := context.WithCancel(ctx)
+		cancel() // an ended context asks without waiting
+		hash := maphash.Bytes(h.seed, h.s.list(h.o.Gateway().Booted(now))) | 1
+		if last := h.listed.Load(); last != 0 && last != hash {
+			h.listed.Store(hash)
+			poke(server)
+		}
+	}
+}
+
+// poke makes the SDK send tools/list_changed to whoever should have it: to a
+// session with handshake as it is, to one without if it has subscribed. The SDK
+// sends it when its own tools change, which nobody ever sees here.
+func poke(server *mcp.Server) {
+	server.AddTool(&mcp.Tool{Name: "poke", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return nil, errors.New("never called")
+	})
+	server.RemoveTools("poke")
+}
+
+// Stray returns how many lines of the host were no messages.
+func (h *Stdio) Stray() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.stray
+}
+
+// Notify implements [heddle.Host].
+func (h *Stdio) Notify(_ context.Context, method string, params json.RawMessage) error {
+	return h.conn.Writer().Offer(wire.AppendRequest(nil, nil, method, params))
+}
+
+// Request implements [heddle.Host]: no request of an upstream is carried to the
+// host yet.
+func (h *Stdio) Request(_ context.Context, method string, _ json.RawMessage) (json.RawMessage, error) {
+	return nil, heddle.NewRPCError(jsonrpc.CodeMethodNotFound, method+" is not supported")
+}
+
+// hostLane is the [wire.Lane] of the host's connection.
+type hostLane struct {
+	*Stdio
+	ctx context.Context // of all calls: it ends with the host
+}
+
+// Take implements [wire.Lane].
+func (l *hostLane) Take(m *wire.Message) bool {
+	switch {
+	case m.IsNotification() && m.Method == "notifications/cancelled":
+		return l.cancel(wire.Member(m.Params, "requestId"))
+	case !m.IsRequest():
+		return false
+	case m.Method == "tools/call" && l.version.Load() != nil && !isModern(m.Params):
+		l.start(m)
+		return true
+	}
+	if m.Params != nil {
+		m.Extra = withRaw(m.Params)
+	}
+	return false
+}
+
+// start runs a call in a goroutine of its own.
+func (l *hostLane) start(m *wire.Message) {
+	ctx, cancel := context.WithCancelCause(l.ctx)
+	call := &inFlight{cancel}
+	key := string(m.ID)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		cancel(nil)
+		return
+	}
+	l.open[key] = call
+	l.calls.Add(1)
+	go func() {
+		defer l.calls.Done()
+		l.run(ctx, m.ID, m.Params)
+		l.mu.Lock()
+		if l.open[key] == call { // a host that uses an id twice keeps the later one
+			delete(l.open, key)
+		}
+		l.mu.Unlock()
+		cancel(nil)
+	}()
+}
+
+// errCancelled is the cause of a call that the host cancelled; it gets no
+// answer, as the protocol asks.
+var errCancelled = errors.New("cancelled by the host")
+
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
+
+func (l *hostLane) run(ctx context.Context, id, params json.RawMessage) {
+	result, rpcError := l.s.call(ctx, params)
+	if context.Cause(ctx) == errCancelled {
+		l.conn.Drop(ctx, id)
+		return
+	}
+	buf := buffers.Get().(*[]byte)
+	if rpcError != nil {
+		*buf = wire.AppendError((*buf)[:0], id, rpcError)
+	} else {
+		*buf = wire.AppendResponse((*buf)[:0], id, result)
+	}
+	if err := l.conn.Respond(l.ctx, id, *buf); err != nil && l.ctx.Err() == nil {
+		l.o.Logger.Debug("answer not written", "err", err)
+	}
+	if cap(*buf) <= 64<<10 {
+		buffers.Put(buf)
+	}
+}
+
+// cancel cancels the call of that id, and reports whether it is one of this
+// lane.
+func (l *hostLane) cancel(id json.RawMessage) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	call := l.open[string(id)]
+	if call == nil {
+		for key, c := range l.open {
+			if wire.SameID(json.RawMessage(key), id) {
+				call = c
+			}
+		}
+	}
+	if call == nil {
+		return false
+	}
+	call.cancel(errCancelled)
+	return true
+}
+
+// Sent implements [wire.Lane]: the fast lane opens once the host has its answer
+// to initialize.
+func (l *hostLane) Sent(method string, r *jsonrpc.Response) {
+	if method != "initialize" || r.Error != nil {
+		return
+	}
+	version, _ := wire.Unquote(wire.Member(r.Result, "protocolVersion"))
+	l.version.Store(&version)
+}
+
+// batchVersion is the one protocol version with batches.
+const batchVersion = "2025-03-26"
+
+// Stray implements [wire.Lane].
+func (l *hostLane) Stray(line []byte, m *wire.Message, err error) {
+	if line[0] == '[' {
+		if elements, err := wire.Elements(line); err == nil && len(elements) > 0 && l.batches() {
+			l.conn.FeedBatch(elements)
+			return
+		}
+	}
+	l.count(err)
+	code, text := jsonrpc.CodeParseError, "the line is not valid JSON: "+err.Error()
+	switch {
+	case errors.Is(err, wire.ErrUnknownID):
+		return
+	case errors.Is(err, wire.ErrInvalidRequest) || line[0] == '[':
+		code, text = jsonrpc.CodeInvalidRequest, "not a JSON-RPC 2.0 message of this session"
+	case line[0] != '{': // noise, not a damaged message
+		return
+	}
+	l.refuse(m.ID, code, text)
+}
+
+func (l *hostLane) batches() bool {
+	v := l.version.Load()
+	return v != nil && *v == batchVersion
+}
+
+// refuse answers what is no request that could be run.
+func (l *hostLane) refuse(id json.RawMessage, code int, text string) {
+	_ = l.conn.Writer().Offer(wire.AppendError(nil, id, heddle.NewRPCError(code, text).Raw)) // a host that does not read has no use for it
+}
+
+// TooLarge implements [wire.Lane].
+func (l *hostLane) TooLarge(e *wire.TooLargeError) {
+	l.count(e)
+	l.refuse(e.ID, jsonrpc.CodeInvalidRequest, e.Error()+"; see results.max_frame")
+}
+
+// count notes a stray line and logs it, at most once a second.
+func (l *hostLane) count(err error) {
+	l.mu.Lock()
+	l.stray++
+	quiet := time.Since(l.said) < time.Second
+	if !quiet {
+		l.said = time.Now()
+	}
+	l.mu.Unlock()
+	if !quiet {
+		l.o.Logger.Warn("stray line from the host", "err", err)
+	}
+}
+
+// transport hands a connection to the SDK.
+type transport struct{ conn *wire.Conn }
+
+// Connect implements [mcp.Transport].
+func (t transport) Connect(context.Context) (mcp.Connection, error) { return t.conn, nil }

@@ -1,0 +1,183 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+)
+
+const (
+	// fullAt is how much may wait for a peer that does not read before writers
+	// wait, and dropAt before notifications are dropped.
+	fullAt = 8 << 20
+	dropAt = 1 << 20
+	// keepAt is the largest buffer kept for the next burst.
+	keepAt = 64 << 10
+)
+
+// ErrFull says that a notification was dropped because the peer does not read.
+var ErrFull = errors.New("peer does not read")
+
+// Writer writes whole frames to a stream, any number of callers at once. A
+// frame goes straight to the kernel when it takes it; what it does not take, and
+// what arrives while another caller writes, is gathered and written together.
+// So a peer that does not read never blocks a caller inside a system call, and
+// many calls in flight share their writes.
+type Writer struct {
+	dst io.Writer
+	// try writes what the kernel takes at once; nil where dst cannot say so.
+	try func([]byte) (int, error)
+
+	mu      sync.Mutex
+	pending []byte
+	spare   []byte
+	writing bool
+	err     error
+	drained chan struct{} // closed once pending is empty; nil if nobody waits
+}
+
+// NewWriter writes to dst. If dst is an [*os.File] in non-blocking mode, small
+// frames are written without waiting or handing over to another goroutine.
+func NewWriter(dst io.Writer) *Writer {
+	return &Writer{dst: dst, try: tryFor(dst)}
+}
+
+// Write writes one frame, which must end in a newline. It returns once the
+// frame is written or queued; it waits, until ctx ends, only while too much is
+// queued. frame may be reused after it returns.
+func (w *Writer) Write(ctx context.Context, frame []byte) error {
+	for {
+		w.mu.Lock()
+		if w.err != nil {
+			w.mu.Unlock()
+			return w.err
+		}
+		if len(w.pending) < fullAt {
+			break
+		}
+		wait := w.waiter()
+		w.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return w.add(frame)
+}
+
+// Offer is Write for frames that may be lost, such as progress: it never waits,
+// and drops the frame with [ErrFull] while the peer is behind.
+func (w *Writer) Offer(frame []byte) error {
+	w.mu.Lock()
+	switch {
+	case w.err != nil:
+		defer w.mu.Unlock()
+		return w.err
+	case len(w.pending) > dropAt:
+		w.mu.Unlock()
+		return ErrFull
+	}
+	return w.add(frame)
+}
+
+// add queues or writes frame. It is called with the lock and gives it up.
+func (w *Writer) add(frame []byte) error {
+	if w.writing || w.try == nil {
+		w.pending = append(w.pending, frame...)
+		if !w.writing {
+			w.writing = true
+			go w.flush()
+		}
+		w.mu.Unlock()
+		return nil
+	}
+	w.writing = true
+	for {
+		w.mu.Unlock()
+		n, err := w.try(frame)
+		w.mu.Lock()
+		switch {
+		case err != nil:
+			w.fail(err)
+		case n < len(frame):
+			w.pending = append(append(make([]byte, 0, len(frame)-n+len(w.pending)), frame[n:]...), w.pending...)
+			go w.flush()
+		case len(w.pending) > 0: // gathered meanwhile
+			frame = w.take()
+			continue
+		default:
+			w.idle()
+		}
+		err = w.err
+		w.mu.Unlock()
+		return err
+	}
+}
+
+// flush writes what is pending, waiting for the peer, until nothing is.
+func (w *Writer) flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.pending) > 0 && w.err == nil {
+		batch := w.take()
+		w.mu.Unlock()
+		_, err := w.dst.Write(batch)
+		w.mu.Lock()
+		if err != nil {
+			w.fail(err)
+			return
+		}
+	}
+	w.idle()
+}
+
+// take returns what is pending and leaves an empty buffer in its place.
+func (w *Writer) take() []byte {
+	batch := w.pending
+	w.pending, w.spare = w.spare[:0], nil
+	if cap(batch) <= keepAt {
+		w.spare = batch // free again by the time that take is called next
+	}
+	return batch
+}
+
+func (w *Writer) fail(err error) {
+	w.err = err
+	w.pending = nil
+	w.idle()
+}
+
+func (w *Writer) idle() {
+	w.writing = false
+	if w.drained != nil {
+		close(w.drained)
+		w.drained = nil
+	}
+}
+
+func (w *Writer) waiter() <-chan struct{} {
+	if w.drained == nil {
+		w.drained = make(chan struct{})
+	}
+	return w.drained
+}
+
+// Flush waits until everything queued is written, the stream has failed or ctx
+// has ended.
+func (w *Writer) Flush(ctx context.Context) error {
+	w.mu.Lock()
+	if w.err != nil || !w.writing {
+		defer w.mu.Unlock()
+		return w.err
+	}
+	wait := w.waiter()
+	w.mu.Unlock()
+	select {
+	case <-wait:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
