@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,7 +26,7 @@ func child(spec string) int {
 	if err != nil {
 		return 2
 	}
-	l := New(Options{Path: f[0]})
+	l := New(Options{Path: f[0], Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- l.Run(ctx) }()
@@ -35,6 +36,9 @@ func child(spec string) int {
 		if i%100 == 0 {
 			time.Sleep(30 * time.Millisecond) // several transactions a process
 		}
+	}
+	// What an exit does within its two seconds depends on how busy the machine is.
+	for deadline := time.Now().Add(time.Minute); l.Flush(ctx) != nil && time.Now().Before(deadline); {
 	}
 	cancel()
 	<-ended

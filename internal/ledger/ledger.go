@@ -47,8 +47,10 @@ type Ledger struct {
 	done    chan struct{} // closed when Run has returned
 	written atomic.Uint64
 
-	// tune is more SQL for each connection. Tests make the disk small with it.
-	tune string
+	// every is how long rows wait, flushEvery; tests that flush by hand have it
+	// longer. tune is more SQL for each connection: tests make the disk small.
+	every time.Duration
+	tune  string
 }
 
 var errStopped = errors.New("ledger: the writer has stopped")
@@ -73,6 +75,7 @@ func New(o Options) *Ledger {
 		queue: queue{max: o.Queue, wake: make(chan struct{}, 1)},
 		flush: make(chan chan error),
 		done:  make(chan struct{}),
+		every: flushEvery,
 	}
 }
 

@@ -77,8 +77,20 @@ func (c *clock) advance(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// start runs a ledger until the test ends. Options may lack path and logger.
+// start runs a ledger until the test ends, which writes when it is flushed.
+// Options may lack path and logger.
 func start(t *testing.T, o Options, tune string) *running {
+	t.Helper()
+	return run(t, o, tune, time.Hour)
+}
+
+// startTimed is start with a writer that writes in its own time, for bubbles.
+func startTimed(t *testing.T, o Options) *running {
+	t.Helper()
+	return run(t, o, "", flushEvery)
+}
+
+func run(t *testing.T, o Options, tune string, every time.Duration) *running {
 	t.Helper()
 	if o.Path == "" {
 		o.Path = filepath.Join(t.TempDir(), "state", "heddle", "ledger.db")
@@ -86,7 +98,7 @@ func start(t *testing.T, o Options, tune string) *running {
 	logs := &logBuffer{}
 	o.Logger = slog.New(slog.NewTextHandler(logs, nil))
 	r := &running{Ledger: New(o), t: t, path: o.Path, logs: logs}
-	r.tune = tune
+	r.tune, r.every = tune, every
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(ctx) }()
@@ -248,7 +260,7 @@ func TestNoPath(t *testing.T) {
 func TestFirstRow(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		l := start(t, Options{Path: filepath.Join(dir, "state", "heddle", "ledger.db")}, "")
+		l := startTimed(t, Options{Path: filepath.Join(dir, "state", "heddle", "ledger.db")})
 		defer l.stop()
 		time.Sleep(48 * time.Hour)
 		if _, err := os.Stat(filepath.Join(dir, "state")); !os.IsNotExist(err) {
@@ -283,7 +295,7 @@ func TestFirstRow(t *testing.T) {
 func TestIdleClose(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		l := start(t, Options{Path: filepath.Join(dir, "ledger.db")}, "")
+		l := startTimed(t, Options{Path: filepath.Join(dir, "ledger.db")})
 		defer l.stop()
 		exists := func() bool {
 			synctest.Wait()
@@ -309,14 +321,14 @@ func TestIdleClose(t *testing.T) {
 func TestPace(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		l := start(t, Options{Path: filepath.Join(dir, "ledger.db"), Queue: 30_000}, "")
+		l := startTimed(t, Options{Path: filepath.Join(dir, "ledger.db"), Queue: 15_000})
 		defer l.stop()
-		l.calls(30_000)
+		l.calls(15_000)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		checkCounts(t, l.Ledger, 5*batchRows, 0)
 		l.stop() // the rest is written at once
-		checkCounts(t, l.Ledger, 30_000, 0)
+		checkCounts(t, l.Ledger, 15_000, 0)
 	})
 }
 
@@ -324,14 +336,14 @@ func TestPace(t *testing.T) {
 func TestSteady(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		l := start(t, Options{Path: filepath.Join(dir, "ledger.db")}, "")
+		l := startTimed(t, Options{Path: filepath.Join(dir, "ledger.db")})
 		defer l.stop()
-		for range 300 {
+		for range 100 {
 			l.calls(50)
 			time.Sleep(10 * time.Millisecond)
 		}
 		l.stop()
-		checkCounts(t, l.Ledger, 15_000, 0)
+		checkCounts(t, l.Ledger, 5_000, 0)
 	})
 }
 
@@ -372,7 +384,7 @@ func TestKeep(t *testing.T) {
 	c := newClock()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		l := start(t, Options{Path: filepath.Join(dir, "ledger.db"), Keep: 10 * 24 * time.Hour, Now: c.now}, "")
+		l := startTimed(t, Options{Path: filepath.Join(dir, "ledger.db"), Keep: 10 * 24 * time.Hour, Now: c.now})
 		defer l.stop()
 		remaining := func() int64 {
 			time.Sleep(5 * time.Second) // fake: some portions

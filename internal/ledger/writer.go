@@ -85,12 +85,12 @@ func (w *writer) loop(ctx context.Context) {
 			return
 		case <-w.l.queue.wake:
 			w.idle = false
-			timer.Reset(flushEvery)
+			timer.Reset(w.l.every)
 		case <-timer.C:
 			timer.Reset(w.step(inner))
 		case reply := <-w.l.flush:
 			reply <- w.flush(inner)
-			timer.Reset(flushEvery)
+			timer.Reset(w.l.every)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (w *writer) step(ctx context.Context) time.Duration {
 	again := w.prune(ctx)
 	switch {
 	case again || w.l.queue.len() > 0:
-		return flushEvery
+		return w.l.every
 	case w.store != nil:
 		w.idle = true
 		return idleClose

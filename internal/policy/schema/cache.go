@@ -95,7 +95,7 @@ var emptyObject = json.RawMessage("{}")
 // Check checks the arguments of a call to t.
 //
 // Absent arguments and null are {}. Anything else must be one JSON object, nested
-// at most 1,000 deep, whatever the schema says. Of members with the same name the
+// at most 1,000 deep and of at most 4,194,304 values, whatever the schema says. Of members with the same name the
 // last counts, and all go up.
 //
 // out is what goes up: args itself, or args in which text that stood where the
@@ -179,8 +179,11 @@ func explain(e *eval, root *rule) []heddle.Violation {
 var tooCostly = heddle.Violation{Keyword: "schema", Message: "takes too long to check against the schema: send simpler or less nested arguments"}
 
 func shapeViolation(err *syntaxError) heddle.Violation {
-	if err.deep {
+	switch err.limit {
+	case "depth":
 		return heddle.Violation{Keyword: "depth", Message: "nests more than " + itoa(maxDepth) + " levels deep: send flatter arguments"}
+	case "size":
+		return heddle.Violation{Keyword: "size", Message: "holds more than " + itoa(maxValues) + " values: send less at once"}
 	}
 	return heddle.Violation{Keyword: "json", Message: "is not JSON: at byte " + itoa(err.at) + ", " + err.msg}
 }

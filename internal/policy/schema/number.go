@@ -157,13 +157,24 @@ func (b *bound) divides(text string) bool {
 	return parseDecimal(text).isMultipleOf(b.dec)
 }
 
-// smallInt reads a plain integer of up to 18 digits.
+// smallInt reads a plain integer of up to 18 digits. It does not allocate for what
+// is none, as strconv does.
 func smallInt(s string) (int64, bool) {
-	if len(s) > 18 {
+	digits := strings.TrimPrefix(s, "-")
+	if len(digits) == 0 || len(digits) > 18 {
 		return 0, false
 	}
-	i, err := strconv.ParseInt(s, 10, 64)
-	return i, err == nil
+	var i int64
+	for _, c := range []byte(digits) {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		i = i*10 + int64(c-'0')
+	}
+	if len(digits) < len(s) {
+		i = -i
+	}
+	return i, true
 }
 
 // isInteger says whether the number written as text has no fraction: 5.0 and 5e0

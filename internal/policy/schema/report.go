@@ -91,6 +91,14 @@ func (p *report) addAt(name, keyword, msg string) {
 	}
 }
 
+// bound notes a number that is out of bounds. It returns false.
+func (p *report) bound(keyword, msg string, b *bound) bool {
+	if p != nil {
+		p.add(keyword, msg+b.shown)
+	}
+	return false
+}
+
 func (p *report) never() { p.add("false", "is not allowed") }
 func (p *report) not()   { p.add("not", "has a form that is not allowed") }
 

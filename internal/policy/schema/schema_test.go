@@ -153,7 +153,7 @@ func TestDeepArguments(t *testing.T) {
 
 // A schema whose branches both recurse takes 2^depth steps without a bound.
 func TestCostIsBounded(t *testing.T) {
-	schema := `{"$ref":"#/$defs/n","$defs":{"n":{"anyOf":[{"properties":{"c":{"$ref":"#/$defs/n"}},"required":["x"]},{"properties":{"c":{"$ref":"#/$defs/n"}},"required":["y"]}]}}}`
+	schema := `{"$ref":"#/$defs/n","$defs":{"n":{"anyOf":[{"allOf":[{"properties":{"c":{"$ref":"#/$defs/n"}}},{"required":["x"]}]},{"allOf":[{"properties":{"c":{"$ref":"#/$defs/n"}}},{"required":["y"]}]}]}}}`
 	args := strings.Repeat(`{"c":`, 60) + `{}` + strings.Repeat(`}`, 60)
 	start := time.Now()
 	got := verdict(t, schema, args)
@@ -193,6 +193,16 @@ func TestLargeArguments(t *testing.T) {
 	}
 }
 
+func TestTooManyValues(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes memory")
+	}
+	want := []string{" size: holds more than 4194304 values: send less at once"}
+	if diff := cmp.Diff(want, verdict(t, "", `{"a":[`+strings.Repeat("1,", maxValues)+`1]}`)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A list of 5,000 values must be checked whole and never be written out.
 func TestHugeEnum(t *testing.T) {
 	values := make([]string, 5000)
@@ -218,7 +228,7 @@ func TestMessages(t *testing.T) {
 		{"missing", `{"required":["title","a/b"]}`, `{}`,
 			[]string{"/title required: required property is missing", "/a~1b required: required property is missing"}},
 		{"stranger lists the nearest first", `{"properties":{"owner":{},"repo":{},"title":{}},"additionalProperties":false}`, `{"titel":"secret"}`,
-			[]string{" additionalProperties: has a property that is not allowed; allowed: title, repo, owner"}},
+			[]string{" additionalProperties: has a property that is not allowed; allowed: title, owner, repo"}},
 		{"stranger where nothing is allowed", `{"additionalProperties":false}`, `{"a":1,"b":2}`,
 			[]string{" additionalProperties: has 2 properties that are not allowed; it takes none"}},
 		{"names of the caller are not repeated", `{"properties":{"labels":{"additionalProperties":{"type":"object","properties":{"n":{"type":"integer"}}}}}}`, `{"labels":{"secret":{"n":"x"}}}`,

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -10,6 +11,10 @@ import (
 // maxDepth is how deep arguments may nest. It bounds the stack of everything that
 // walks them.
 const maxDepth = 1000
+
+// maxValues is how many values arguments may hold. It bounds the memory of a tree
+// to about 150 MB.
+const maxValues = 4 << 20
 
 // types is a set of JSON types. A node has exactly one of them, never typeInteger.
 type types uint8
@@ -50,14 +55,21 @@ type tree struct {
 type syntaxError struct {
 	at  int
 	msg string
-	// deep says that the text nests too deeply, which is no fault of syntax.
-	deep bool
+	// limit is "depth" or "size" where the text goes beyond a bound, which is no fault
+	// of syntax.
+	limit string
 }
 
 // parse fills t from text, which must hold exactly one JSON value. It is as strict
 // as encoding/json.
 func (t *tree) parse(text string, depth int) *syntaxError {
 	t.text, t.nodes = text, t.nodes[:0]
+	if len(text) > 4096 {
+		// Every value but the root follows one of these. Text in strings may hold many
+		// more, hence the bound.
+		n := 1 + strings.Count(text, ",") + strings.Count(text, "{") + strings.Count(text, "[")
+		t.nodes = slices.Grow(t.nodes, min(n, len(text)/6, maxValues))
+	}
 	p := parser{t: t, s: text, limit: depth}
 	p.space()
 	if _, err := p.value(0); err != nil {
@@ -144,6 +156,9 @@ func (p *parser) peek() byte {
 
 // value parses one value and returns its index.
 func (p *parser) value(depth int) (uint32, *syntaxError) {
+	if len(p.t.nodes) >= maxValues {
+		return 0, &syntaxError{at: p.i, msg: "it holds too many values", limit: "size"}
+	}
 	id := uint32(len(p.t.nodes))
 	p.t.nodes = append(p.t.nodes, node{start: uint32(p.i)})
 	var typ types
@@ -256,7 +271,7 @@ func (p *parser) number() *syntaxError {
 
 func (p *parser) array(id uint32, depth int) *syntaxError {
 	if depth >= p.limit {
-		return &syntaxError{at: p.i, msg: "it nests too deeply", deep: true}
+		return &syntaxError{at: p.i, msg: "it nests too deeply", limit: "depth"}
 	}
 	p.i++
 	p.space()
@@ -286,7 +301,7 @@ func (p *parser) array(id uint32, depth int) *syntaxError {
 
 func (p *parser) object(id uint32, depth int) *syntaxError {
 	if depth >= p.limit {
-		return &syntaxError{at: p.i, msg: "it nests too deeply", deep: true}
+		return &syntaxError{at: p.i, msg: "it nests too deeply", limit: "depth"}
 	}
 	p.i++
 	p.space()
