@@ -15,12 +15,12 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
 
 	"heddle/internal/config"
+	"heddle/internal/daemon"
 	"heddle/internal/upstream"
 
 	"github.com/spf13/cobra"
@@ -50,7 +50,7 @@ const watchdogCommand = "internal-watchdog"
 // Main runs the command line and returns the exit code.
 func Main(args []string, in *os.File, out, errOut io.Writer) int {
 	if len(args) == 2 && args[0] == watchdogCommand {
-		debug.SetGCPercent(20)
+		daemon.Trim()
 		upstream.Watchdog(in, args[1])
 		return exitOK
 	}

@@ -295,6 +295,7 @@ func (d *Daemon) maintain(ctx, servers context.Context) error {
 			if n := g.catalog.Generation(); n != checked && booted(g) {
 				checked = n
 				d.checkSchemas(g)
+				Trim()
 			}
 		case <-edits:
 			d.reload(servers)

@@ -35,12 +35,13 @@ type Stdio struct {
 	listed  atomic.Uint64          // hash of the last list that the host was given; 0 before
 	seed    maphash.Seed
 
-	calls sync.WaitGroup
-	mu    sync.Mutex
-	open  map[string]*inFlight // calls of the fast lane by id
-	ended bool                 // no new calls
-	stray int64
-	said  time.Time // when a stray line was last logged
+	workers *workers
+	calls   sync.WaitGroup
+	mu      sync.Mutex
+	open    map[string]*inFlight // calls of the fast lane by id
+	ended   bool                 // no new calls
+	stray   int64
+	said    time.Time // when a stray line was last logged
 }
 
 type inFlight struct{ cancel context.CancelCauseFunc }
@@ -67,7 +68,7 @@ type SessionInfo struct {
 
 // NewStdio returns a host that does nothing until Run.
 func NewStdio(o StdioOptions) *Stdio {
-	h := &Stdio{o: o, changed: make(chan struct{}, 1), open: map[string]*inFlight{}, seed: maphash.MakeSeed()}
+	h := &Stdio{o: o, changed: make(chan struct{}, 1), open: map[string]*inFlight{}, seed: maphash.MakeSeed(), workers: newWorkers()}
 	h.s = &session{id: newSessionID(), principal: heddle.Local, mode: o.Mode, gateway: o.Gateway, logger: o.Logger, host: h}
 	return h
 }
@@ -130,7 +131,7 @@ func (h *Stdio) stop(cancel context.CancelCauseFunc) {
 	h.ended = true
 	h.mu.Unlock()
 	cancel(errors.New("the host is gone"))
-	h.calls.Wait()
+	h.workers.stop()
 }
 
 // server builds the SDK's side of the session.
@@ -167,7 +168,7 @@ func (h *Stdio) list(ctx context.Context) json.RawMessage {
 	ctx, cancel := context.WithTimeout(ctx, listWait)
 	defer cancel()
 	raw := h.s.list(h.o.Gateway().Booted(ctx))
-	h.listed.Store(maphash.Bytes(h.seed, raw) | 1) // 0 means never
+	h.listed.Store(h.hash(raw))
 	return raw
 }
 
@@ -179,34 +180,42 @@ func (h *Stdio) Changed() {
 	}
 }
 
-// settleWait gathers changes that come together, such as those of a boot.
-const settleWait = 100 * time.Millisecond
+// Changes that come together, such as those of a boot, are told together.
+const (
+	bootSettle = 250 * time.Millisecond
+	settle     = 20 * time.Millisecond
+)
 
 // notify tells the host when the list that it was given is not true any more.
 // Nothing changed, nothing sent.
 func (h *Stdio) notify(ctx context.Context, server *mcp.Server) {
+	now, cancel := context.WithCancel(ctx)
+	cancel() // an ended context asks without waiting
 	for {
 		select {
 		case <-h.changed:
 		case <-ctx.Done():
 			return
 		}
-		t := time.NewTimer(settleWait)
+		wait := bootSettle
+		if h.o.Gateway().Booted(now) {
+			wait = settle
+		}
 		select {
-		case <-t.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
-			t.Stop()
 			return
 		}
-		now, cancel := context.WithCancel(ctx)
-		cancel() // an ended context asks without waiting
-		hash := maphash.Bytes(h.seed, h.s.list(h.o.Gateway().Booted(now))) | 1
+		hash := h.hash(h.s.list(h.o.Gateway().Booted(now)))
 		if last := h.listed.Load(); last != 0 && last != hash {
 			h.listed.Store(hash)
 			poke(server)
 		}
 	}
 }
+
+// hash identifies a list; it is never 0, which means that none was given yet.
+func (h *Stdio) hash(list json.RawMessage) uint64 { return maphash.Bytes(h.seed, list) | 1 }
 
 // poke makes the SDK send tools/list_changed to whoever should have it: to a
 // session with handshake as it is, to one without if it has subscribed. The SDK
@@ -272,16 +281,17 @@ func (l *hostLane) start(m *wire.Message) {
 	}
 	l.open[key] = call
 	l.calls.Add(1)
-	go func() {
+	id, params := m.ID, m.Params
+	l.workers.run(func() {
 		defer l.calls.Done()
-		l.run(ctx, m.ID, m.Params)
+		l.run(ctx, id, params)
 		l.mu.Lock()
 		if l.open[key] == call { // a host that uses an id twice keeps the later one
 			delete(l.open, key)
 		}
 		l.mu.Unlock()
 		cancel(nil)
-	}()
+	})
 }
 
 // errCancelled is the cause of a call that the host cancelled; it gets no

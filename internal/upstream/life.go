@@ -152,31 +152,27 @@ func (l *life) serve(ctx context.Context) error {
 		case <-l.dead:
 			return l.diagnose(l.session.gone())
 		case <-l.relist:
-			l.settle(ctx)
 			listCtx, cancel := context.WithTimeoutCause(ctx, l.s.cfg.StartTimeout, errStartTimeout)
 			err := l.list(listCtx)
 			cancel()
 			if err != nil {
 				l.s.deps.Logger.Warn("listing failed, the old tools stay", "server", l.s.cfg.Name, "err", l.s.deps.mask(err.Error()))
 			}
+			l.rest(ctx)
 		}
 	}
 }
 
-// settle waits until the server has stopped saying that its tools changed: some
-// say it once for each of a hundred tools.
-func (l *life) settle(ctx context.Context) {
-	quiet := time.NewTimer(50 * time.Millisecond)
-	defer quiet.Stop()
-	for range 20 {
-		select {
-		case <-l.relist:
-			quiet.Reset(50 * time.Millisecond)
-		case <-quiet.C:
-			return
-		case <-ctx.Done():
-			return
-		}
+// listRest is the least time between two listings: some servers say that their
+// tools changed once for each of a hundred tools.
+const listRest = 100 * time.Millisecond
+
+// rest lets what a server says right after a listing come together.
+func (l *life) rest(ctx context.Context) {
+	select {
+	case <-time.After(listRest):
+	case <-l.dead:
+	case <-ctx.Done():
 	}
 }
 

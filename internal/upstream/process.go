@@ -288,7 +288,7 @@ func (s *Spawner) guard() *dog {
 		return s.dog
 	}
 	cmd := exec.Command(s.watchdog[0], append(s.watchdog[1:len(s.watchdog):len(s.watchdog)], s.run)...)
-	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=20"} // it must stay small and carry nobody's owner mark
+	cmd.Env = []string{"GOMAXPROCS=1"} // it must stay small and carry nobody's owner mark
 	cmd.Dir = "/"
 	cmd.SysProcAttr = dogAttr()
 	in, err := cmd.StdinPipe()
