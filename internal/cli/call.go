@@ -47,7 +47,7 @@ func (a *app) call(ctx context.Context, args []string) error {
 	if err := only(cfg, server); err != nil {
 		return err
 	}
-	d, err := a.daemon(cfg, "cli")
+	d, err := a.daemon(cfg, "cli", false)
 	if err != nil {
 		return err
 	}

@@ -55,8 +55,9 @@ func Main(args []string, in *os.File, out, errOut io.Writer) int {
 		return exitOK
 	}
 	a := &app{in: in, out: out, err: errOut, env: config.OSEnv()}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	signal.Ignore(syscall.SIGPIPE) // a host that closes stderr must not end us; writes report it
 	root := a.root()
 	root.SetArgs(args)
 	root.SetIn(in)

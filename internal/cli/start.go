@@ -52,7 +52,7 @@ func (a *app) start(ctx context.Context, name string, strict bool) error {
 			"remove heddle from the servers of that file"}
 	}
 	a.warn(cfg.Warnings)
-	d, err := a.daemon(cfg, name)
+	d, err := a.daemon(cfg, name, true)
 	if err != nil {
 		return err
 	}
@@ -76,14 +76,17 @@ func (a *app) start(ctx context.Context, name string, strict bool) error {
 	return err
 }
 
-// daemon builds the daemon of a configuration.
-func (a *app) daemon(cfg *config.Config, mode string) (*daemon.Daemon, error) {
+// daemon builds the daemon of a configuration. One that serves follows changes
+// of the file and shows in `heddle status`.
+func (a *app) daemon(cfg *config.Config, mode string, serves bool) (*daemon.Daemon, error) {
 	logger, err := a.logger()
 	if err != nil {
 		return nil, err
 	}
-	return daemon.New(daemon.Options{
-		Config: cfg, Load: func() (*config.Config, error) { return config.Load(cfg.Path, a.env) },
-		Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), StateDir: a.stateDir(), Mode: mode, Environ: os.Environ,
-	}), nil
+	o := daemon.Options{Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), Mode: mode, Environ: os.Environ}
+	if serves {
+		o.Load = func() (*config.Config, error) { return config.Load(cfg.Path, a.env) }
+		o.StateDir = a.stateDir()
+	}
+	return daemon.New(o), nil
 }

@@ -69,6 +69,7 @@ type generation struct {
 	pool    *upstream.Pool
 	gateway *gateway.Gateway
 	stop    map[string]context.CancelFunc // ends a server's Run
+	version uint64                        // sum of the listings' versions in catalog
 }
 
 // New returns a daemon that does nothing until Run.
@@ -123,6 +124,8 @@ func background(ctx context.Context, f func(context.Context) error) (stop func()
 
 // ServeStdio runs a host over stdin and stdout.
 func (d *Daemon) ServeStdio(ctx context.Context, mode surface.Mode, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // what waits for the boot on the session's behalf ends with it
 	var names []string
 	for _, s := range d.Pool().Servers() {
 		names = append(names, s.Name())
@@ -197,7 +200,7 @@ func (d *Daemon) apply(servers context.Context, c *config.Config) error {
 		Allowed:    func(r heddle.ToolRef) bool { return p.Access(r).Allowed },
 		NameBudget: c.Catalog.NameBudget, Own: surface.OwnNames(),
 	})
-	next.catalog.Update(next.sources())
+	next.update()
 	next.gateway = gateway.New(next.catalog, p, next.pool, d.ledger)
 	d.current.Store(next)
 	for _, s := range fresh {
@@ -255,7 +258,7 @@ func (d *Daemon) retire(ctx context.Context, old, next *generation) {
 func (d *Daemon) changed() {
 	d.updates.Lock()
 	if g := d.current.Load(); g != nil {
-		g.catalog.Update(g.sources())
+		g.update()
 	}
 	d.updates.Unlock()
 	select {
@@ -264,14 +267,20 @@ func (d *Daemon) changed() {
 	}
 }
 
-// sources is the catalog's view of the servers.
-func (g *generation) sources() []catalog.Source {
-	var out []catalog.Source
+// update brings the catalog up to date with what the servers list. Most changes
+// of a server are none of its list.
+func (g *generation) update() {
+	var sources []catalog.Source
+	version := uint64(1) // so that the first update is never skipped
 	for _, s := range g.pool.Servers() {
 		l := s.Listing()
-		out = append(out, catalog.Source{Server: l.Server, Definitions: l.Tools, Instructions: l.Instructions, Known: l.Listed, State: string(l.State)})
+		version += l.Version
+		sources = append(sources, catalog.Source{Server: l.Server, Definitions: l.Tools, Instructions: l.Instructions, Known: l.Listed, State: string(l.State)})
 	}
-	return out
+	if version != g.version {
+		g.version = version
+		g.catalog.Update(sources)
+	}
 }
 
 // maintain keeps the catalog, the state file and the configuration current.

@@ -14,6 +14,7 @@ import (
 
 	"heddle"
 	"heddle/internal/catalog"
+	"heddle/internal/policy/schema"
 	"heddle/internal/upstream"
 )
 
@@ -116,8 +117,9 @@ const warnSchema = "schema_does_not_compile"
 // status can name them before anybody calls them.
 func (d *Daemon) checkSchemas(g *generation) {
 	var out []catalog.Warning
+	throwaway := schema.New(1) // what is never called should not stay compiled
 	for _, t := range g.catalog.Snapshot().Tools() {
-		if err := g.policy.Schemas().Compile(t); err != nil {
+		if err := throwaway.Compile(t); err != nil {
 			out = append(out, catalog.Warning{
 				Server: t.Ref.Server, Tool: t.Ref.Name, Kind: warnSchema,
 				Message: "calls are passed on without validation: " + err.Error(),

@@ -61,13 +61,15 @@ func (g *Gateway) serverList(s *catalog.Snapshot) string {
 }
 
 func (g *Gateway) why(info catalog.ServerInfo) string {
-	text := info.State
-	if u := g.pool.Server(info.Name); u != nil {
-		if st := u.Status(); st.Reason != "" {
-			text += ": " + st.Reason
-		}
+	u := g.pool.Server(info.Name)
+	if u == nil {
+		return "not configured any more"
 	}
-	return text
+	st := u.Status()
+	if st.Reason == "" {
+		return string(st.State)
+	}
+	return string(st.State) + ": " + st.Reason
 }
 
 // shown is a match as the model reads it.

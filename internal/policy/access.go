@@ -88,10 +88,11 @@ func newList(name, rule string, texts []string, deny, bare bool) (list, error) {
 	return l, nil
 }
 
-// matching returns how the list matches: a deny ignores case, and its stars match
-// everything, so that "fs/*" leaves no tool of fs out.
+// matching returns how the list matches. In "server/tool" a star stops at the
+// next slash, which tool names may contain, and "**" does not. A deny ignores
+// case, and its stars match everything, so that "fs/*" leaves no tool of fs out.
 func (l *list) matching() matching {
-	return matching{fold: l.deny, slash: l.deny || starCrossesSlash}
+	return matching{fold: l.deny, slash: l.deny}
 }
 
 // find returns the first pattern that matches.

@@ -7,10 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// starCrossesSlash says that "*" and "?" in the tool part of a pattern match "/"
-// too, which tool names may contain. "**" always does.
-const starCrossesSlash = true
-
 // maxPattern is the longest pattern that is accepted, in bytes.
 const maxPattern = 1024
 

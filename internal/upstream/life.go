@@ -54,7 +54,7 @@ func (s *Server) open(ctx context.Context) (*life, error) {
 		l.proc, r, w = proc, proc.stdout, proc.stdin
 		s.update(func(st *status) { st.pid = proc.cmd.Process.Pid })
 	}
-	sess := &session{name: s.cfg.Name, pending: map[uint64]*pending{}}
+	sess := &session{name: s.cfg.Name, pending: map[uint64]*pending{}, done: make(chan struct{})}
 	sess.conn = wire.NewConn(wire.NewReader(r, s.cfg.MaxFrame), wire.NewWriter(w), sess, func() error { return nil })
 	l.session = sess
 	go func() { _ = sess.conn.Run() }() // ends with the stream, which close ends
@@ -218,7 +218,7 @@ func (l *life) list(ctx context.Context) error {
 		seen[string(next)] = true
 		cursor = next
 	}
-	l.s.update(func(st *status) { st.tools, st.warnings, st.listed = tools, warnings, true })
+	l.s.update(func(st *status) { st.tools, st.warnings, st.listed = tools, warnings, true; st.listing++ })
 	return nil
 }
 

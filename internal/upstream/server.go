@@ -69,6 +69,7 @@ type status struct {
 	legacy   bool // the server died on server/discover: begin with initialize
 	patient  bool // the server speaks only the new protocol, but slowly
 
+	listing      uint64 // counts changes of what follows
 	listed       bool
 	tools        []json.RawMessage
 	instructions string
@@ -173,6 +174,7 @@ func (s *Server) failed(err error, pause time.Duration, fresh bool) bool {
 		st.state, st.retry = StateRetrying, time.Now().Add(pause)
 		if st.failures > s.cfg.MaxAttempts {
 			st.state, st.listed, st.tools = StateFailed, false, nil
+			st.listing++
 		}
 		if !again {
 			st.retry = time.Time{}
@@ -245,14 +247,14 @@ func (s *Server) Call(ctx context.Context, tool *heddle.Tool, c *heddle.Call) (h
 	}
 	if err := s.enter(ctx); err != nil {
 		done(errNotCounted)
-		return heddle.Result{Queued: time.Since(begin)}, s.explain(sess, err, false)
+		return heddle.Result{Queued: time.Since(begin)}, s.explain(ctx, err, false)
 	}
 	defer func() { <-s.places }()
 	queued := time.Since(begin)
 	raw, err := sess.call(ctx, c, tool.Ref.Name, s.cfg.Timeout, s.cfg.MaxTimeout)
 	done(err)
 	if err != nil {
-		err = s.explain(sess, err, true)
+		err = s.explain(ctx, err, true)
 	}
 	return heddle.Result{Raw: raw, Queued: queued}, err
 }
@@ -377,7 +379,7 @@ type exitedError struct {
 func (e *exitedError) Error() string { return e.how }
 
 // explain turns what went wrong with a call into what its host may read.
-func (s *Server) explain(sess *session, err error, sent bool) error {
+func (s *Server) explain(ctx context.Context, err error, sent bool) error {
 	var (
 		own   *heddle.Error
 		rpc   *heddle.RPCError
@@ -401,7 +403,7 @@ func (s *Server) explain(sess *session, err error, sent bool) error {
 	case errors.As(err, &ended):
 		return &heddle.Error{Kind: heddle.KindUpstreamExited, Op: "upstream.call", Invoked: sent, Err: err,
 			Public: fmt.Sprintf("Server %s ended during the call (%s)%s. It is being restarted.", name, ended.how, tailText(ended.tail))}
-	case sess.gone() == nil: // the context of the call
+	case ctx.Err() != nil:
 		return &heddle.Error{Kind: heddle.KindCancelled, Op: "upstream.call", Invoked: sent, Public: "The call was cancelled.", Err: err}
 	}
 	return &heddle.Error{Kind: heddle.KindUpstreamExited, Op: "upstream.call", Invoked: sent, Err: err,
@@ -429,6 +431,8 @@ func (s *Server) Tools() []json.RawMessage {
 
 // Listing is what the catalog needs of a server.
 type Listing struct {
+	// Version counts the changes of all below but the state.
+	Version      uint64
 	Server       string
 	Tools        []json.RawMessage
 	Instructions string
@@ -440,7 +444,7 @@ type Listing struct {
 func (s *Server) Listing() Listing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Listing{Server: s.cfg.Name, Tools: s.st.tools, Instructions: s.st.instructions, Listed: s.st.listed, State: s.st.state}
+	return Listing{Version: s.st.listing, Server: s.cfg.Name, Tools: s.st.tools, Instructions: s.st.instructions, Listed: s.st.listed, State: s.st.state}
 }
 
 // Booted waits until the server's first start has had its outcome, or ctx ends.

@@ -37,7 +37,8 @@ type session struct {
 
 	mu      sync.Mutex
 	pending map[uint64]*pending
-	ended   error // set once no answer can come any more
+	ended   error         // set once no answer can come any more
+	done    chan struct{} // closed when ended is set
 }
 
 // pending is a request of the lane that waits for its answer.
@@ -111,6 +112,7 @@ func (s *session) end(err error) {
 		return
 	}
 	s.ended = err
+	close(s.done)
 	for n, p := range s.pending {
 		delete(s.pending, n)
 		p.answer <- answer{err: err}
@@ -320,9 +322,22 @@ func (s *session) call(ctx context.Context, c *heddle.Call, tool string, timeout
 		frames.Put(buf)
 	}
 	if err != nil {
-		return nil, err
+		return nil, s.notWritten(ctx, err)
 	}
 	return s.await(ctx, n, p, timeout, most)
+}
+
+// notWritten says why a request did not reach the server. A server that has just
+// ended shows first in the write that it does not take; how it ended is known a
+// moment later.
+func (s *session) notWritten(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		wait(s.done, 500*time.Millisecond)
+	}
+	if gone := s.gone(); gone != nil {
+		return gone
+	}
+	return err
 }
 
 var frames = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b }}

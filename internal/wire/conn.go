@@ -180,6 +180,11 @@ func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 // when it sees that end, so it does not see it before everything is answered: a
 // script that writes its requests and closes still gets its answers.
 func (c *Conn) last(ctx context.Context) (jsonrpc.Message, error) {
+	select { // what was read before the end comes first, whatever else is ready
+	case msg := <-c.inbox:
+		return msg, nil
+	default:
+	}
 	select {
 	case msg := <-c.inbox:
 		return msg, nil

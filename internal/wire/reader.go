@@ -81,6 +81,9 @@ func (r *Reader) line() ([]byte, error) {
 			}
 			line := r.buf[r.start:r.end] // the last line may lack its break
 			r.start = r.end
+			if len(line) > r.max {
+				return nil, tooLarge(line, r.max)
+			}
 			return line, nil
 		}
 		if r.end-r.start > r.max {

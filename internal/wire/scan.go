@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -358,9 +359,13 @@ func intern(lit []byte) string {
 }
 
 // Unquote returns the text of a JSON string literal, and false if lit is none.
+// lit must be part of valid JSON.
 func Unquote(lit []byte) (string, bool) {
 	if len(lit) < 2 || lit[0] != '"' {
 		return "", false
+	}
+	if bytes.IndexByte(lit, '\\') < 0 && utf8.Valid(lit) { // nothing to unescape
+		return string(lit[1 : len(lit)-1]), true
 	}
 	var s string
 	if json.Unmarshal(lit, &s) != nil {
