@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -23,7 +25,7 @@ import (
 // error, and otherwise a [*heddle.Error].
 func (g *Gateway) Call(ctx context.Context, c *heddle.Call) (d heddle.Delivery, err error) {
 	row := g.ledger.Begin(c)
-	defer func() { g.end(&row, d, err) }()
+	defer g.end(&row, &d, &err)
 
 	tool, err := g.resolve(ctx, c)
 	if err != nil {
@@ -70,16 +72,24 @@ func (g *Gateway) Call(ctx context.Context, c *heddle.Call) (d heddle.Delivery, 
 // told from, with f. It has a row in the ledger like any other.
 func (g *Gateway) Own(ctx context.Context, c *heddle.Call, f func(context.Context) (heddle.Delivery, error)) (d heddle.Delivery, err error) {
 	row := g.ledger.Begin(c)
-	defer func() { g.end(&row, d, err) }()
+	defer g.end(&row, &d, &err)
 	return f(ctx)
 }
 
-// end completes the row of a call. An error learns the name that the host used.
-func (g *Gateway) end(row *ledger.Row, d heddle.Delivery, err error) {
-	if e := (*heddle.Error)(nil); errors.As(err, &e) && e.Tool == "" {
+// end completes the row of a call; it is deferred. A panic costs the one call
+// that it happened in. An error learns the name that the host used.
+func (g *Gateway) end(row *ledger.Row, d *heddle.Delivery, err *error) {
+	if p := recover(); p != nil {
+		*d = heddle.Delivery{}
+		*err = &heddle.Error{
+			Kind: heddle.KindInternal, Op: "gateway.call", Public: "heddle failed on this call. Its log says why.",
+			Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
+		}
+	}
+	if e := (*heddle.Error)(nil); errors.As(*err, &e) && e.Tool == "" {
 		e.Tool = row.Tool
 	}
-	row.Kind = heddle.KindOf(err)
+	row.Kind = heddle.KindOf(*err)
 	row.Form = d.Form
 	row.DeliveredBytes = int64(len(d.Raw))
 	g.ledger.End(*row)

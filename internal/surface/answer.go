@@ -37,8 +37,10 @@ func (s *session) answer(c *heddle.Call, err error) (result, rpcError json.RawMe
 	}
 	var e *heddle.Error
 	if !errors.As(err, &e) {
-		e = &heddle.Error{Kind: heddle.KindInternal, Public: "heddle failed on this call. Its log says why."}
-		s.logger.Error("call failed", "tool", c.Tool, "err", err)
+		e = &heddle.Error{Kind: heddle.KindInternal, Tool: c.Tool, Public: "heddle failed on this call. Its log says why.", Err: err}
+	}
+	if e.Kind == heddle.KindInternal {
+		s.logger.Error("call failed", "tool", c.Tool, "err", e.Err)
 	}
 	r := refusal{
 		Kind: e.Kind, Message: e.Public, Tool: e.Tool, Invoked: e.Invoked, RetryAfterMS: e.RetryAfter.Milliseconds(),

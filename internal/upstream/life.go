@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os/exec"
 	"strings"
@@ -54,7 +55,9 @@ func (s *Server) open(ctx context.Context) (*life, error) {
 		l.proc, r, w = proc, proc.stdout, proc.stdin
 		s.update(func(st *status) { st.pid = proc.cmd.Process.Pid })
 	}
-	sess := &session{name: s.cfg.Name, pending: map[uint64]*pending{}, done: make(chan struct{})}
+	sess := &session{
+		name: s.cfg.Name, pending: map[uint64]*pending{}, done: make(chan struct{}), broken: make(chan struct{}), stray: strays{mask: s.deps.mask},
+	}
 	sess.conn = wire.NewConn(wire.NewReader(r, s.cfg.MaxFrame), wire.NewWriter(w), sess, func() error { return nil })
 	l.session = sess
 	go func() { _ = sess.conn.Run() }() // ends with the stream, which close ends
@@ -66,21 +69,35 @@ func (s *Server) open(ctx context.Context) (*life, error) {
 func (l *life) reap() {
 	defer close(l.dead)
 	how := "its stream ended"
-	if l.proc == nil {
-		<-l.session.conn.Ended()
+	if l.proc != nil {
+		how = l.ending()
 	} else {
 		select {
 		case <-l.session.conn.Ended():
-			l.proc.gone(300 * time.Millisecond) // most close their output by exiting
-		case <-l.proc.exited:
-			wait(l.session.conn.Ended(), 300*time.Millisecond) // for the last answers; a grandchild may hold the pipe
-		}
-		how = l.proc.exitText()
-		if how == "still running" {
-			how = "closed its stdout"
+		case <-l.session.broken:
 		}
 	}
 	l.session.end(&exitedError{how: how, tail: l.tail(), first: new(atomic.Bool)})
+}
+
+// ending waits for the end of a process or one of its streams and says how it
+// ended.
+func (l *life) ending() string {
+	how := "closed its stdout"
+	select {
+	case <-l.session.conn.Ended():
+		l.proc.gone(300 * time.Millisecond) // most close their output by exiting
+	case <-l.session.broken:
+		how = "closed its stdin"
+		l.proc.gone(300 * time.Millisecond)
+	case <-l.proc.exited:
+		wait(l.session.conn.Ended(), 300*time.Millisecond) // for the last answers; a grandchild may hold the pipe
+	}
+	if text := l.proc.exitText(); text != "still running" {
+		how = text
+		wait(l.proc.drained, 100*time.Millisecond) // for the last lines of stderr
+	}
+	return how
 }
 
 func wait(c <-chan struct{}, d time.Duration) {
@@ -286,6 +303,10 @@ func failureOf(err error) *failure {
 }
 
 func notStarted(command string, err error) *failure {
+	var path *fs.PathError
+	if errors.As(err, &path) && path.Op == "chdir" {
+		return &failure{code: "start_failed", text: fmt.Sprintf("could not be started in %q: %v", path.Path, path.Err)}
+	}
 	if errors.Is(err, exec.ErrNotFound) || strings.Contains(err.Error(), "no such file") {
 		return &failure{code: "command_not_found", text: fmt.Sprintf("command %q was not found: install it, or give its absolute path", command)}
 	}
@@ -309,6 +330,7 @@ func (l *life) diagnose(err error) *failure {
 	if n, first := l.session.stray.get(); n > 0 && f.code != "exited" {
 		f.text += fmt.Sprintf("; it wrote %d lines to stdout that are no protocol messages, first %q", n, l.s.deps.mask(first[0]))
 	}
+	f.text = printable([]byte(f.text), 600) // it may quote the server
 	f.tail = l.tail()
 	return f
 }

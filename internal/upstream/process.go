@@ -88,11 +88,13 @@ type process struct {
 	dog    *dog
 	exited chan struct{} // closed once the process has been waited for
 	state  *os.ProcessState
+	// drained is closed at the end of stderr, which a grandchild may hold open.
+	drained chan struct{}
 }
 
 // spawn starts the server's process. Stderr is drained from the start.
 func (s *Spawner) spawn(ctx context.Context, c *Config) (*process, error) {
-	p := &process{exited: make(chan struct{})}
+	p := &process{exited: make(chan struct{}), drained: make(chan struct{})}
 	p.owner = fmt.Sprintf("%s.%d.%s", s.run, s.count.Add(1), c.Name)
 	path, err := lookPath(c.Command, c.Env)
 	if err != nil {
@@ -169,6 +171,7 @@ func lookPath(command string, env []string) (string, error) {
 func (p *process) drain() {
 	_, _ = io.Copy(&p.tail, p.stderr)
 	_ = p.stderr.Close()
+	close(p.drained)
 }
 
 // wait reaps the process.
@@ -241,7 +244,11 @@ type tail struct {
 	total int64
 }
 
-const tailSize = 4 << 10
+const (
+	tailSize = 4 << 10
+	// secretSize is the length of the longest secret that is expected.
+	secretSize = 512
+)
 
 // Write implements io.Writer. It never fails.
 func (t *tail) Write(b []byte) (int, error) {
@@ -262,8 +269,17 @@ func (t *tail) Write(b []byte) (int, error) {
 // lines returns the last n lines, oldest first, made printable.
 func (t *tail) lines(n int, mask func(string) string) []string {
 	t.mu.Lock()
-	text := mask(strings.ToValidUTF8(string(t.buf), "\uFFFD"))
+	kept := string(t.buf)
+	cut := t.total > int64(len(t.buf))
 	t.mu.Unlock()
+	if cut { // it begins in a line, perhaps in a secret, half of which no mask finds
+		if i := strings.IndexAny(kept, "\r\n"); i >= 0 {
+			kept = kept[i:]
+		} else {
+			kept = kept[min(len(kept), secretSize):]
+		}
+	}
+	text := mask(strings.ToValidUTF8(kept, "\uFFFD"))
 	var out []string
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if strings.TrimSpace(line) != "" {

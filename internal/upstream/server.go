@@ -156,19 +156,22 @@ func (s *Server) pauses() *backoff.ExponentialBackOff {
 
 // failed notes the end of a start or session, and reports whether to try again.
 func (s *Server) failed(err error, pause time.Duration, fresh bool) bool {
-	again := s.cfg.MaxAttempts > 0
 	f := failureOf(err)
+	second := f.legacy || f.patient // the next start is the other half of this handshake
+	again := s.cfg.MaxAttempts > 0 || second
 	s.deps.Logger.Warn("server failed", "server", s.cfg.Name, "reason", f.text, "retry_in", pause.Round(time.Millisecond))
 	s.update(func(st *status) {
 		if fresh {
 			st.failures = 0
 		}
-		st.failures++
-		st.booted = true
+		if !second {
+			st.failures++
+		}
+		st.booted = st.booted || !second
 		st.reason, st.code, st.tail, st.pid = f.text, f.code, f.tail, 0
 		st.legacy = st.legacy || f.legacy
 		st.patient = st.patient || f.patient
-		if f.legacy || f.patient { // the next start knows better, so it may come at once
+		if second { // it knows better, so it may come at once
 			pause = 0
 		}
 		st.state, st.retry = StateRetrying, time.Now().Add(pause)

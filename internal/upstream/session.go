@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"heddle"
 	"heddle/internal/wire"
@@ -39,6 +42,9 @@ type session struct {
 	pending map[uint64]*pending
 	ended   error         // set once no answer can come any more
 	done    chan struct{} // closed when ended is set
+
+	broken    chan struct{} // closed when the server takes no more input
+	breakOnce sync.Once
 }
 
 // pending is a request of the lane that waits for its answer.
@@ -264,7 +270,7 @@ func (s *session) request(ctx context.Context, method string, params json.RawMes
 	defer s.release(n, p)
 	frame := wire.AppendRequest(nil, appendID(nil, n), method, s.withMeta(params))
 	if err := s.conn.Writer().Write(ctx, frame); err != nil {
-		return nil, err
+		return nil, s.notWritten(ctx, err)
 	}
 	select {
 	case a := <-p.answer:
@@ -317,11 +323,14 @@ func (s *session) call(ctx context.Context, c *heddle.Call, tool string, timeout
 	defer s.release(n, p)
 	buf := frames.Get().(*[]byte)
 	*buf = s.appendCall((*buf)[:0], n, c, tool)
-	err = s.conn.Writer().Write(ctx, *buf)
+	err = s.conn.Writer().WriteWithin(ctx, *buf, timeout)
 	if cap(*buf) <= 64<<10 {
 		frames.Put(buf)
 	}
 	if err != nil {
+		if errors.Is(err, wire.ErrFull) {
+			return nil, &timeoutError{timeout, false}
+		}
 		return nil, s.notWritten(ctx, err)
 	}
 	return s.await(ctx, n, p, timeout, most)
@@ -329,10 +338,11 @@ func (s *session) call(ctx context.Context, c *heddle.Call, tool string, timeout
 
 // notWritten says why a request did not reach the server. A server that has just
 // ended shows first in the write that it does not take; how it ended is known a
-// moment later.
+// moment later. One that lives on but takes no more input is as good as ended.
 func (s *session) notWritten(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
-		wait(s.done, 500*time.Millisecond)
+		s.breakOnce.Do(func() { close(s.broken) })
+		wait(s.done, time.Second)
 	}
 	if gone := s.gone(); gone != nil {
 		return gone
@@ -385,7 +395,7 @@ func (s *session) appendCall(b []byte, n uint64, c *heddle.Call, tool string) []
 	b = append(b, c.Extra...)
 	b = append(b, `,"_meta":{`...)
 	start := len(b)
-	b = appendMeta(b, c.Meta, n)
+	b = appendMeta(b, c.Meta, n, s.modern != nil)
 	if s.modern != nil {
 		if len(b) > start {
 			b = append(b, ',')
@@ -399,14 +409,18 @@ func (s *session) appendCall(b []byte, n uint64, c *heddle.Call, tool string) []
 // appendMeta appends the members of the host's _meta with the progress token
 // replaced by ours. A host that sends no _meta at all gets a token too, so that
 // progress extends the deadline; in a _meta without a token nothing is added,
-// because what a host wrote goes up as it wrote it.
-func appendMeta(b []byte, meta json.RawMessage, n uint64) []byte {
+// because what a host wrote goes up as it wrote it. modern says that the caller
+// adds what describes the client: that is heddle, not the host.
+func appendMeta(b []byte, meta json.RawMessage, n uint64, modern bool) []byte {
 	if meta == nil {
 		b = append(b, `"progressToken":`...)
 		return appendID(b, n)
 	}
 	first := true
 	_ = wire.Members(meta, func(key string, v json.RawMessage) bool {
+		if modern && (key == mcp.MetaKeyProtocolVersion || key == mcp.MetaKeyClientInfo || key == mcp.MetaKeyClientCapabilities) {
+			return true
+		}
 		if !first {
 			b = append(b, ',')
 		}
@@ -450,6 +464,7 @@ func appendName(b []byte, name string) []byte {
 
 // strays counts lines on stdout that are no messages and keeps the first few.
 type strays struct {
+	mask  func(string) string
 	mu    sync.Mutex
 	count int64
 	first []string
@@ -458,6 +473,7 @@ type strays struct {
 const (
 	straysKept  = 5
 	strayLength = 200
+	strayMasked = 8 << 10 // secrets are hidden before the cut, which may go through one
 )
 
 func (s *strays) add(line []byte) {
@@ -465,7 +481,8 @@ func (s *strays) add(line []byte) {
 	defer s.mu.Unlock()
 	s.count++
 	if len(s.first) < straysKept {
-		s.first = append(s.first, printable(line, strayLength))
+		text := s.mask(string(line[:min(len(line), strayMasked)]))
+		s.first = append(s.first, printable([]byte(text), strayLength))
 	}
 }
 
@@ -475,16 +492,24 @@ func (s *strays) get() (int64, []string) {
 	return s.count, append([]string(nil), s.first...)
 }
 
-// printable cuts b to n bytes and escapes what a terminal would act on.
+// printable cuts b to n bytes and escapes what a terminal would act on or would
+// not show.
 func printable(b []byte, n int) string {
 	cut := len(b) > n
 	if cut {
 		b = b[:n]
 	}
-	q := strconv.Quote(string(b))
-	q = q[1 : len(q)-1]
-	if cut {
-		q += "…"
+	var out strings.Builder
+	for _, r := range string(b) {
+		if unicode.IsPrint(r) {
+			out.WriteRune(r)
+		} else {
+			q := strconv.QuoteRune(r)
+			out.WriteString(q[1 : len(q)-1])
+		}
 	}
-	return q
+	if cut {
+		out.WriteString("…")
+	}
+	return out.String()
 }
