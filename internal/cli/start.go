@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 
 	"heddle/internal/config"
@@ -56,6 +57,7 @@ func (a *app) start(ctx context.Context, name string, strict bool) error {
 	if err != nil {
 		return err
 	}
+	a.shareCores()
 	in, out := stdio(a.in, os.Stdout)
 	err = d.Run(ctx, func(ctx context.Context) error {
 		if !strict {
@@ -74,6 +76,16 @@ func (a *app) start(ctx context.Context, name string, strict bool) error {
 		return nil
 	}
 	return err
+}
+
+// shareCores leaves half of the cores to the host and the servers, unless
+// GOMAXPROCS says otherwise. A gateway mostly waits; on few cores the threads
+// that Go wakes to spread its work only take them from the servers that the
+// host is waiting for.
+func (a *app) shareCores() {
+	if _, set := a.env.Lookup("GOMAXPROCS"); !set {
+		runtime.GOMAXPROCS(max(1, runtime.NumCPU()/2))
+	}
 }
 
 // daemon builds the daemon of a configuration. One that serves follows changes
