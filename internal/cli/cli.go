@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -150,15 +149,31 @@ func (a *app) root() *cobra.Command {
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(a.startCommand(), a.validateCommand(), a.statusCommand(), a.callCommand(), a.versionCommand())
+	for _, name := range later {
+		root.AddCommand(laterCommand(name))
+	}
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		// Cobra's own shows its help, and succeeds, whatever the shell is called.
+		c.Args = exactArgs(0, 0, "the name of a shell: bash, zsh, fish or powershell")
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
 	return root
 }
 
+// laterCommand refuses a command by name, whatever its flags are.
+func laterCommand(name string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Hidden: true, DisableFlagParsing: true,
+		RunE: func(*cobra.Command, []string) error {
+			return &usageError{fmt.Errorf("%s: not in this build", name), "see `heddle --help` for the commands of this build"}
+		},
+	}
+}
+
 func unknownCommand(args []string) error {
-	switch {
-	case len(args) == 0:
+	if len(args) == 0 {
 		return nil
-	case slices.Contains(later, args[0]):
-		return &usageError{fmt.Errorf("%s: not in this build", args[0]), "see `heddle --help` for the commands of this build"}
 	}
 	return &usageError{fmt.Errorf("unknown command %q", args[0]), "see `heddle --help`"}
 }

@@ -387,7 +387,7 @@ var ErrStrict = errors.New("not every server started")
 func (d *Daemon) Strict(ctx context.Context) error {
 	d.Pool().Booted(ctx)
 	for _, s := range d.Pool().Servers() {
-		if st := s.Status(); st.State != upstream.StateReady && st.Code != "disabled" {
+		if st := s.Status(); st.State != upstream.StateReady && !switchedOff(&st) {
 			return fmt.Errorf("%w: %s: %s", ErrStrict, st.Name, st.Reason)
 		}
 	}

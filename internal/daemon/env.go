@@ -33,10 +33,11 @@ func childEnv(ours []string, s *config.Server, configPath string) []string {
 	chain := configPath
 	for _, kv := range ours {
 		key, value, ok := strings.Cut(kv, "=")
+		_, own := s.Env[key] // an empty value is one too
 		switch {
 		case key == chainVar:
 			chain = value + "\n" + configPath
-		case !ok || s.Env[key] != "":
+		case !ok || own:
 		case inBase(key) || slices.Contains(s.EnvPassthrough, key):
 			out = append(out, kv)
 		}

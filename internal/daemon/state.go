@@ -94,7 +94,7 @@ func health(servers []upstream.Status) string {
 	word := "healthy"
 	for _, s := range servers {
 		switch {
-		case s.Code == "disabled" && s.Reason == disabledText:
+		case switchedOff(&s):
 		case s.State == upstream.StateReady && s.Circuit == "closed":
 		case s.State == upstream.StateWaiting || s.State == upstream.StateStarting:
 			if word == "healthy" {
@@ -106,6 +106,10 @@ func health(servers []upstream.Status) string {
 	}
 	return word
 }
+
+// switchedOff reports whether a server is not meant to run. One that lacks a
+// variable is.
+func switchedOff(s *upstream.Status) bool { return s.Code == "disabled" && s.Reason == disabledText }
 
 // disabledText is the reason of a server that its owner switched off.
 const disabledText = "disabled in the configuration"

@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -27,18 +29,19 @@ func (d *Daemon) watch() (edits <-chan struct{}, stop func()) {
 		d.o.Logger.Warn("changes of the configuration are not noticed", "err", err)
 		return out, func() {}
 	}
+	e := &edited{files: []string{d.o.Config.Path, filepath.Join(d.o.Config.Dir, ".env")}}
+	e.look(w)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.gather(w, out)
+		d.gather(w, e, out)
 	}()
 	return out, func() { _ = w.Close(); <-done }
 }
 
 // gather forwards events of the files that matter, once they have settled, until
 // w is closed.
-func (d *Daemon) gather(w *fsnotify.Watcher, out chan<- struct{}) {
-	ours := map[string]bool{filepath.Base(d.o.Config.Path): true, ".env": true}
+func (d *Daemon) gather(w *fsnotify.Watcher, files *edited, out chan<- struct{}) {
 	settled := time.NewTimer(time.Hour)
 	settled.Stop()
 	defer settled.Stop()
@@ -48,7 +51,7 @@ func (d *Daemon) gather(w *fsnotify.Watcher, out chan<- struct{}) {
 			if !ok {
 				return
 			}
-			if ours[filepath.Base(e.Name)] { // a chmod counts too: it may open a .env
+			if files.look(w) || files.named(e.Name) { // a chmod counts too: it may open a .env
 				settled.Reset(editSettle)
 			}
 		case err, ok := <-w.Errors:
@@ -63,4 +66,42 @@ func (d *Daemon) gather(w *fsnotify.Watcher, out chan<- struct{}) {
 			}
 		}
 	}
+}
+
+// edited are the files whose changes matter. Any of them may be a link, or lie
+// in a folder that is one and is swapped as a whole: then no event bears its
+// name, so what it leads to is compared as well.
+type edited struct {
+	files []string
+	last  string
+}
+
+func (f *edited) named(event string) bool {
+	for _, file := range f.files {
+		if filepath.Base(file) == filepath.Base(event) {
+			return true
+		}
+	}
+	return false
+}
+
+// look reports whether the files are others than at the last look, and has the
+// folders watched that they are in now.
+func (f *edited) look(w *fsnotify.Watcher) bool {
+	now := ""
+	for _, file := range f.files {
+		target, err := filepath.EvalSymlinks(file)
+		if err != nil {
+			continue
+		}
+		if dir := filepath.Dir(target); dir != filepath.Dir(file) {
+			_ = w.Add(dir) // again is free; a folder that cannot be watched is one whose changes are not noticed
+		}
+		if info, err := os.Stat(target); err == nil {
+			now += fmt.Sprintf("%s %s %d %s\n", target, info.ModTime(), info.Size(), info.Mode())
+		}
+	}
+	changed := now != f.last
+	f.last = now
+	return changed
 }

@@ -113,8 +113,12 @@ func fit(t *heddle.Tool, room int) string {
 		}
 	}
 	out.InputSchema = nil
-	out.Description = cut(out.Description, 600) + " (Its schema is left out here: search for the exact name to see it.)"
-	return encode(out)
+	for n := 600; ; n /= 2 { // what is escaped takes more room than its length
+		out.Description = cut(t.Description, n) + " (Its schema is left out here: search for the exact name to see it.)"
+		if line := encode(out); len(line) <= room || n == 0 {
+			return line
+		}
+	}
 }
 
 func cut(s string, n int) string {

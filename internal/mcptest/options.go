@@ -40,8 +40,9 @@ type Options struct {
 	// "-" none at all.
 	Version string `json:",omitempty"`
 	// Discover is what server/discover does: "" is an unknown method, "modern"
-	// answers, "die" exits, "ignore" never answers. DiscoverDelay is in
-	// milliseconds. ModernOnly refuses initialize.
+	// answers, "die" exits, "ignore" never answers. DiscoverDelay is how many
+	// milliseconds an answer takes, during which nothing else is read, as in a
+	// server that is still loading. ModernOnly refuses initialize.
 	Discover      string `json:",omitempty"`
 	DiscoverDelay int    `json:",omitempty"`
 	ModernOnly    bool   `json:",omitempty"`

@@ -117,10 +117,14 @@ func (s *Server) Serve(in io.Reader, out io.Writer) {
 	}
 	s.mu.Unlock()
 	if s.o.Stubborn {
-		select {}
+		forever()
 	}
 	s.busy.Wait()
 }
+
+// forever waits with a timer running: without one the runtime would take the
+// silence of all goroutines for a deadlock and end the process.
+func forever() { pause(context.Background(), 24*60*60*1000) }
 
 // begin does what the options want at the start.
 func (s *Server) begin() {
@@ -307,10 +311,9 @@ func (s *Server) discover(m *wire.Message) {
 		s.exit(1)
 	case "ignore":
 	case "modern":
-		s.later(s.o.DiscoverDelay, func() {
-			s.answer(m.ID, json.RawMessage(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"instructions":`+
-				string(wire.Quote(s.o.Instructions))+`,"ttlMs":0,"cacheScope":"private"}`), false)
-		})
+		pause(context.Background(), s.o.DiscoverDelay)
+		s.answer(m.ID, json.RawMessage(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"instructions":`+
+			string(wire.Quote(s.o.Instructions))+`,"ttlMs":0,"cacheScope":"private"}`), false)
 	default:
 		s.answer(m.ID, json.RawMessage(`{"code":-32601,"message":"method not found"}`), true)
 	}
@@ -438,9 +441,9 @@ func (s *Server) call(m *wire.Message) (stop bool) {
 		if c, ok := s.in.(io.Closer); ok {
 			_ = c.Close()
 		}
-		select {}
+		forever()
 	case s.o.Deaf:
-		select {}
+		forever()
 	}
 	return false
 }

@@ -24,7 +24,7 @@ const (
 // The descriptions teach the workflow. They are counted: the whole list must
 // stay under 260 tokens without the servers.
 const (
-	findText = "Find tools of the servers behind heddle. One capability a query, in English: action, object and product, not the whole task. Returns at most 3 tools with their input schemas."
+	findText = "Find tools of the servers behind heddle. One capability a query, in English: action, object and product, not the whole task. Returns at most 3 tools with input schemas."
 	callText = "Run a tool that find_tool returned."
 )
 

@@ -130,9 +130,13 @@ var carried = map[string]bool{
 // middleware, since the SDK's own parameters have lost digits and order.
 const paramsHeader = "heddle-params"
 
-// withRaw returns what makes raw params travel with a request through the SDK.
-func withRaw(params json.RawMessage) *mcp.RequestExtra {
-	return &mcp.RequestExtra{Header: map[string][]string{paramsHeader: {string(params)}}}
+// idHeader is where it leaves the request's raw id.
+const idHeader = "heddle-id"
+
+// withRaw returns what makes raw params and a raw id travel with a request
+// through the SDK.
+func withRaw(params, id json.RawMessage) *mcp.RequestExtra {
+	return &mcp.RequestExtra{Header: map[string][]string{paramsHeader: {string(params)}, idHeader: {string(id)}}}
 }
 
 // middleware answers what is heddle's to answer with raw bytes.

@@ -29,6 +29,7 @@ type Stdio struct {
 	s       *session
 	o       StdioOptions
 	conn    *wire.Conn
+	sdk     *sdkConn
 	changed chan struct{}
 
 	version atomic.Pointer[string] // agreed on in the handshake; nil before
@@ -85,7 +86,8 @@ func (h *Stdio) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	lane := &hostLane{Stdio: h, ctx: ctx}
 	h.conn = wire.NewConn(wire.NewReader(in, h.o.MaxFrame), wire.NewWriter(out), lane, func() error { return nil })
 	server := h.server()
-	sdk, err := server.Connect(ctx, transport{h.conn}, nil)
+	h.sdk = &sdkConn{Conn: h.conn, open: map[int64]json.RawMessage{}}
+	sdk, err := server.Connect(ctx, h.sdk, nil)
 	if err != nil {
 		return err
 	}
@@ -111,17 +113,20 @@ func (h *Stdio) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // drain waits for the calls in flight, at most d.
 func (h *Stdio) drain(d time.Duration) {
-	done := make(chan struct{})
+	h.sdk.unlisten()
+	calls := make(chan struct{})
 	go func() {
-		<-h.conn.Idle()
-		h.calls.Wait()
-		close(done)
+		h.calls.Wait() // stop ends what drain does not wait for
+		close(calls)
 	}()
 	t := time.NewTimer(d)
 	defer t.Stop()
-	select {
-	case <-done:
-	case <-t.C:
+	for _, done := range []<-chan struct{}{h.conn.Idle(), calls} {
+		select {
+		case <-done:
+		case <-t.C:
+			return
+		}
 	}
 }
 
@@ -263,7 +268,7 @@ func (l *hostLane) Take(m *wire.Message) bool {
 		return true
 	}
 	if m.Params != nil {
-		m.Extra = withRaw(m.Params)
+		m.Extra = withRaw(m.Params, m.ID)
 	}
 	return false
 }
@@ -403,9 +408,3 @@ func (l *hostLane) count(err error) {
 		l.o.Logger.Warn("stray line from the host", "err", err)
 	}
 }
-
-// transport hands a connection to the SDK.
-type transport struct{ conn *wire.Conn }
-
-// Connect implements [mcp.Transport].
-func (t transport) Connect(context.Context) (mcp.Connection, error) { return t.conn, nil }

@@ -72,7 +72,7 @@ func OwnNames() []string { return []string{readResult} }
 const readResult = "read_result"
 
 // readResultDefinition is the same in every mode.
-var readResultDefinition = json.RawMessage(`{"name":"read_result","description":"Read on in a large result that was captured. result_ref is the name given with it; query searches in it, cursor continues at a page; with neither, reading starts at the beginning.","inputSchema":{"type":"object","properties":{"result_ref":{"type":"string"},"query":{"type":"string"},"cursor":{"type":"string"}},"required":["result_ref"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`)
+var readResultDefinition = json.RawMessage(`{"name":"read_result","description":"Read on in a large result that was captured. result_ref names it; query searches in it, cursor continues at a page; with neither, reading starts at the beginning.","inputSchema":{"type":"object","properties":{"result_ref":{"type":"string"},"query":{"type":"string"},"cursor":{"type":"string"}},"required":["result_ref"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`)
 
 // readCaptured answers read_result. This build passes every result through
 // whole, so there is never anything to read on in.

@@ -343,6 +343,11 @@ func (l *life) afterEnd(f *failure, err error) {
 		err = l.session.gone()
 	} else if !errors.As(err, &list) { // the SDK's error does not say that the process is gone
 		wait(l.dead, 300*time.Millisecond)
+		select {
+		case <-l.session.conn.Ended():
+			wait(l.dead, 2*time.Second) // reap is at work
+		default:
+		}
 		if gone := l.session.gone(); gone != nil {
 			err = gone
 		}

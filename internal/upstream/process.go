@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -99,6 +100,11 @@ func (s *Spawner) spawn(ctx context.Context, c *Config) (*process, error) {
 	path, err := lookPath(c.Command, c.Env)
 	if err != nil {
 		return nil, err
+	}
+	if c.Dir != "" { // the kernel's error would not say which of the two is missing
+		if _, err := os.Stat(c.Dir); err != nil {
+			return nil, &fs.PathError{Op: "chdir", Path: c.Dir, Err: err.(*fs.PathError).Err}
+		}
 	}
 	p.cmd = &exec.Cmd{Path: path, Args: append([]string{c.Command}, c.Args...), Dir: c.Dir}
 	p.cmd.Env = append(append(make([]string, 0, len(c.Env)+1), c.Env...), ownerVar+"="+p.owner)
@@ -223,7 +229,13 @@ func (p *process) sweep() {
 		}
 		time.Sleep(20 * time.Millisecond) // there is no event for the end of a process that is not our child
 	}
-	signalTree(p, true)
+	for range 3 { // one look can miss a process that is just being started
+		signalTree(p, true)
+		if !hasSurvivors(p) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func (p *process) gone(d time.Duration) bool {

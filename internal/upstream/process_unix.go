@@ -35,9 +35,11 @@ func hasSurvivors(p *process) bool {
 	return syscall.Kill(-p.cmd.Process.Pid, 0) == nil || len(marked(p.owner, true)) > 0
 }
 
-// killRun kills the groups and everything marked with the run, again until
-// nothing new has appeared.
+// killRun kills the groups and everything marked with the run, until several
+// looks in a row have found nothing: one look can miss a process, such as one
+// that is just being started.
 func killRun(groups map[int]bool, run string) {
+	quiet := 0
 	for range 50 {
 		for pid := range groups {
 			_ = syscall.Kill(-pid, syscall.SIGKILL)
@@ -46,9 +48,13 @@ func killRun(groups map[int]bool, run string) {
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		if len(pids) == 0 {
+		quiet++
+		if len(pids) > 0 {
+			quiet = 0
+		}
+		if quiet == 5 {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // until the killed are reaped
+		time.Sleep(20 * time.Millisecond) // until the killed are reaped
 	}
 }

@@ -175,9 +175,6 @@ func (s *session) takeResponse(m *wire.Message) bool {
 	return true
 }
 
-// hostMethods are the requests that a server may send to a client.
-var hostMethods = map[string]bool{"sampling/createMessage": true, "elicitation/create": true, "roots/list": true}
-
 // clientMethods are the requests that only a client sends. One that comes back
 // is our own, from a program that echoes its input; answering it would look
 // like an answer of its own when that is echoed too.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 	keepAt = 64 << 10
 )
 
-// ErrFull says that a notification was dropped because the peer does not read.
+// ErrFull says that a frame was not written because the peer does not read.
 var ErrFull = errors.New("peer does not read")
 
 // Writer writes whole frames to a stream, any number of callers at once. A
@@ -47,6 +48,18 @@ func NewWriter(dst io.Writer) *Writer {
 // frame is written or queued; it waits, until ctx ends, only while too much is
 // queued. frame may be reused after it returns.
 func (w *Writer) Write(ctx context.Context, frame []byte) error {
+	return w.write(ctx, frame, nil)
+}
+
+// WriteWithin is Write that waits no longer than d, and then fails with
+// [ErrFull].
+func (w *Writer) WriteWithin(ctx context.Context, frame []byte, d time.Duration) error {
+	return w.write(ctx, frame, func() <-chan time.Time { return time.After(d) })
+}
+
+// write calls limit for the channel that ends its wait, once it has to wait.
+func (w *Writer) write(ctx context.Context, frame []byte, limit func() <-chan time.Time) error {
+	var late <-chan time.Time
 	for {
 		w.mu.Lock()
 		if w.err != nil {
@@ -58,8 +71,13 @@ func (w *Writer) Write(ctx context.Context, frame []byte) error {
 		}
 		wait := w.waiter()
 		w.mu.Unlock()
+		if late == nil && limit != nil {
+			late = limit()
+		}
 		select {
 		case <-wait:
+		case <-late:
+			return ErrFull
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

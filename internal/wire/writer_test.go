@@ -143,6 +143,16 @@ func TestWriterPeerThatDoesNotReadBlocksNobody(t *testing.T) {
 			for !errors.Is(w.Offer([]byte("progress\n")), ErrFull) {
 			}
 		})
+		within(t, "WriteWithin to a full queue", func() {
+			for { // until the queue is full
+				if err := w.WriteWithin(t.Context(), mib, 20*time.Millisecond); err != nil {
+					if !errors.Is(err, ErrFull) {
+						t.Errorf("WriteWithin: got %v, want %v", err, ErrFull)
+					}
+					return
+				}
+			}
+		})
 		cancel(gone)
 		within(t, "writers whose context ended", func() {
 			for range cap(result) {

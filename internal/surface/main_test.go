@@ -1,0 +1,286 @@
+package surface_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"heddle/internal/config"
+	"heddle/internal/daemon"
+	"heddle/internal/ledger"
+	"heddle/internal/mcptest"
+	"heddle/internal/surface"
+	"heddle/internal/upstream"
+	"heddle/internal/wire"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	mcptest.Main()
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/dlclark/regexp2.runClock")) // the engine's clock ends by itself, a second after its last match
+}
+
+// modes are what every test of the matrix runs in.
+var modes = []string{"native", "compact"}
+
+// eachMode runs a test once in every mode, with a daemon of its own.
+func eachMode(t *testing.T, o stageOptions, test func(t *testing.T, s *stage)) {
+	t.Helper()
+	for _, mode := range modes {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			o := o
+			o.mode = mode
+			test(t, newStage(t, o))
+		})
+	}
+}
+
+// stageOptions say what stands behind heddle.
+type stageOptions struct {
+	mode string
+	// config is the text of heddle.yml below its version.
+	config string
+	// servers are in-process upstreams by name; names keep their order. Nil is one
+	// server "up" with the built-in tools.
+	servers map[string]mcptest.Options
+	// version is the protocol of the handshake: "" is the newest with one, "-" makes
+	// none.
+	version string
+	// upstream changes the configuration of each server; may be nil.
+	upstream func(*upstream.Config)
+	// ledger is the ledger's file; "" keeps none.
+	ledger string
+}
+
+// stage is a host, a real daemon and its servers in one process.
+type stage struct {
+	*mcptest.Host
+	t       *testing.T
+	mode    string
+	daemon  *daemon.Daemon
+	servers map[string]*mcptest.Server
+	log     *buffer
+	ended   chan struct{}
+}
+
+const newestHandshake = "2025-11-25"
+
+func newStage(t *testing.T, o stageOptions) *stage {
+	t.Helper()
+	s := &stage{t: t, mode: o.mode, servers: map[string]*mcptest.Server{}, log: &buffer{}, ended: make(chan struct{})}
+	if o.servers == nil {
+		o.servers = map[string]mcptest.Options{"up": {}}
+	}
+	cfg, err := config.Decode([]byte("version: 2\n"+o.config), filepath.Join(t.TempDir(), "heddle.yml"), config.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.daemon = daemon.New(daemon.Options{
+		Config: cfg, Logger: slog.New(slog.NewTextHandler(s.log, nil)), LedgerPath: o.ledger, Mode: o.mode,
+		Environ: func() []string { return nil }, InProcess: s.upstreams(o),
+	})
+	mode, err := surface.NewMode(o.mode, surface.Options{KeepOutputSchema: cfg.Results.OutputSchema == "keep"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, toHeddle := io.Pipe()
+	fromHeddle, out := io.Pipe()
+	go func() {
+		defer close(s.ended)
+		err := s.daemon.Run(context.Background(), func(ctx context.Context) error { return s.daemon.ServeStdio(ctx, mode, in, out) })
+		if err != nil {
+			t.Errorf("daemon: %v", err)
+		}
+		_ = out.Close()
+	}()
+	s.Host = mcptest.NewHost(t, fromHeddle, toHeddle)
+	t.Cleanup(s.close)
+	if o.version == "" {
+		o.version = newestHandshake
+	}
+	if o.version != "-" {
+		s.Initialize(o.version)
+	}
+	return s
+}
+
+func (s *stage) upstreams(o stageOptions) []upstream.Config {
+	var out []upstream.Config
+	for _, name := range sortedKeys(o.servers) {
+		server := mcptest.NewServer(o.servers[name])
+		s.servers[name] = server
+		c := upstream.Config{
+			Name: name, Connect: server.Connect, Hash: name,
+			StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, MaxTimeout: time.Minute, MaxConcurrency: 64,
+		}
+		if o.upstream != nil {
+			o.upstream(&c)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// close closes the host's end and waits for the daemon.
+func (s *stage) close() {
+	s.CloseWrite()
+	limit := time.NewTimer(mcptest.Deadline)
+	defer limit.Stop()
+	select {
+	case <-s.ended:
+	case <-limit.C:
+		s.t.Error("the daemon did not end")
+	}
+}
+
+// boot waits until all servers have had their first outcome.
+func (s *stage) boot() {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), mcptest.Deadline)
+	defer cancel()
+	mcptest.Eventually(s.t, func() bool { return s.Received("") != nil || s.daemon.Pool() != nil }, "the daemon")
+	if !s.daemon.Pool().Booted(ctx) {
+		s.t.Fatal("the servers did not boot")
+	}
+}
+
+// params are those of a tools/call in this mode. arguments is raw JSON, "" for
+// none at all; more are members of the params, such as `"_meta":{}`.
+func (s *stage) params(tool, arguments string, more ...string) string {
+	return callParams(s.mode, tool, arguments, more...)
+}
+
+func callParams(mode, tool, arguments string, more ...string) string {
+	members := []string{`"name":` + string(wire.Quote(tool))}
+	if mode == "compact" {
+		members = []string{`"tool":` + string(wire.Quote(tool))}
+	}
+	if arguments != "" {
+		members = append(members, `"arguments":`+arguments)
+	}
+	if mode == "compact" {
+		members = []string{`"name":"call_tool"`, `"arguments":{` + strings.Join(members, ",") + `}`}
+	}
+	return "{" + strings.Join(append(members, more...), ",") + "}"
+}
+
+// run calls a tool in the way of the mode and returns the response.
+func (s *stage) run(tool, arguments string, more ...string) wire.Message {
+	s.t.Helper()
+	return s.Request("tools/call", s.params(tool, arguments, more...))
+}
+
+// refusal is what a refused call says.
+type refusal struct {
+	Kind         string
+	Message      string
+	Tool         string
+	Invoked      *bool    `json:"upstream_invoked"`
+	RetryAfterMS int64    `json:"retry_after_ms"`
+	Near         []string `json:"near_names"`
+	Signature    string
+	Violations   []struct{ Path, Keyword, Message string }
+}
+
+// refusalOf reads a refusal, and fails the test if the message is none.
+func refusalOf(t testing.TB, m wire.Message) refusal {
+	t.Helper()
+	var v struct {
+		Content           []struct{ Type, Text string }
+		IsError           bool
+		StructuredContent struct{ Error *refusal }
+	}
+	if err := json.Unmarshal(m.Result, &v); err != nil || !v.IsError || v.StructuredContent.Error == nil || len(v.Content) != 1 {
+		t.Fatalf("got %s%s, want a refusal", m.Result, m.Error)
+	}
+	r := *v.StructuredContent.Error
+	if !strings.HasPrefix(v.Content[0].Text, r.Kind+": "+r.Message) {
+		t.Errorf("text %q does not say what structuredContent does: %s: %s", v.Content[0].Text, r.Kind, r.Message)
+	}
+	if r.Invoked == nil {
+		t.Errorf("refusal without upstream_invoked: %s", m.Result)
+	}
+	return r
+}
+
+// text is the text of a successful result's first block.
+func text(t testing.TB, m wire.Message) string {
+	t.Helper()
+	if m.Error != nil || string(wire.Member(m.Result, "isError")) == "true" {
+		t.Fatalf("got %s%s, want a result", m.Result, m.Error)
+	}
+	return mcptest.TextOf(m.Result)
+}
+
+// toolNames are the names that tools/list shows.
+func toolNames(t testing.TB, m wire.Message) []string {
+	t.Helper()
+	var v struct{ Tools []struct{ Name string } }
+	if err := json.Unmarshal(m.Result, &v); err != nil {
+		t.Fatalf("tools/list: %s%s: %v", m.Result, m.Error, err)
+	}
+	names := []string{}
+	for _, x := range v.Tools {
+		names = append(names, x.Name)
+	}
+	return names
+}
+
+// rows waits for the daemon's end and returns the ledger's rows, oldest first.
+func (s *stage) rows(path string) []ledger.Row {
+	s.t.Helper()
+	s.close()
+	ctx := context.Background()
+	r, err := ledger.OpenReader(ctx, path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer r.Close()
+	rows, err := r.Calls(ctx, 10000)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i, j := 0, len(rows)-1; i < j; i, j = i+1, j-1 {
+		rows[i], rows[j] = rows[j], rows[i]
+	}
+	return rows
+}
+
+// buffer is a log that may be read while it is written.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}
+
+var _ = os.Stderr
+var _ = fmt.Sprint

@@ -1,0 +1,56 @@
+package upstream
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+
+	"heddle/internal/mcptest"
+)
+
+func discard() *slog.Logger { return slog.New(slog.DiscardHandler) }
+
+// connectLater never connects.
+func connectLater(ctx context.Context) (io.ReadWriteCloser, error) {
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+// deafPeer connects to a server that reads nothing after the first call.
+func deafPeer(context.Context) (io.ReadWriteCloser, error) {
+	client, server := net.Pipe()
+	in, feed := io.Pipe()
+	go func() {
+		mcptest.NewServer(mcptest.Options{}).Serve(in, server)
+		_ = server.Close()
+	}()
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := server.Read(buf)
+			if err != nil {
+				_ = feed.CloseWithError(err)
+				return
+			}
+			if n == len(buf) { // the first of the large calls
+				break
+			}
+			_, _ = feed.Write(buf[:n])
+		}
+	}()
+	return &joined{client, feed, in}, nil
+}
+
+// joined ends everything of a deafPeer.
+type joined struct {
+	net.Conn
+	feed *io.PipeWriter
+	in   *io.PipeReader
+}
+
+func (j *joined) Close() error {
+	_ = j.feed.Close()
+	_ = j.in.Close()
+	return j.Conn.Close()
+}
