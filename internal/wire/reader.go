@@ -183,12 +183,19 @@ type idFinder struct {
 }
 
 func (f *idFinder) feed(b []byte) {
-	for _, c := range b {
+	for i := 0; i < len(b); i++ {
 		switch {
-		case f.str:
-			f.inString(c)
-		default:
-			f.outside(c)
+		case !f.str:
+			f.outside(b[i])
+		case f.depth == 1 || f.esc:
+			f.inString(b[i])
+		default: // nothing in it matters but its end
+			skip := bytes.IndexAny(b[i:], `"\\`)
+			if skip < 0 {
+				return
+			}
+			i += skip
+			f.inString(b[i])
 		}
 	}
 }
