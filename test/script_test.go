@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,6 +55,9 @@ func server() {
 }
 
 func TestScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes: not with -short")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "script",
 		UpdateScripts: *update,
@@ -215,23 +219,26 @@ func (w *watched) Write(p []byte) (int, error) {
 }
 
 // down closes the host's end of a heddle, which must end well: down NAME. With
-// "kill" it is killed instead.
+// "term" it gets a SIGTERM instead, with "kill" a SIGKILL.
 func down(ts *testscript.TestScript, neg bool, args []string) {
 	all := ts.Value(hostsKey{}).(*hosts)
 	all.mu.Lock()
 	h := all.running[args[0]]
 	all.mu.Unlock()
-	kill := len(args) > 1 && args[1] == "kill"
-	if kill {
+	how := append(args, "")[1]
+	switch how {
+	case "kill":
 		ts.Check(h.cmd.Process.Kill())
-	} else {
+	case "term":
+		ts.Check(h.cmd.Process.Signal(syscall.SIGTERM))
+	default:
 		ts.Check(h.stdin.Close())
 	}
 	limit := time.NewTimer(mcptest.Deadline)
 	defer limit.Stop()
 	select {
 	case err := <-h.ended:
-		if err != nil && !kill {
+		if err != nil && how != "kill" {
 			ts.Fatalf("heddle %s: %v", args[0], err)
 		}
 	case <-limit.C:

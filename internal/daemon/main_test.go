@@ -51,6 +51,9 @@ type fixtureOptions struct {
 // newFixture writes a heddle.yml of this text and runs a daemon on it.
 func newFixture(t *testing.T, text string, o fixtureOptions) *fixture {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("starts processes: not with -short")
+	}
 	if o.dir == "" {
 		o.dir = t.TempDir()
 	}

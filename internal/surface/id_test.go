@@ -211,3 +211,29 @@ func TestBatchWithCancellation(t *testing.T) {
 		}
 	})
 }
+
+// What is no request in a batch does not keep the others from their answers.
+func TestBatchWithOddMembers(t *testing.T) {
+	for name, member := range map[string]string{
+		"number": `7`, "no version": `{"id":5,"method":"ping"}`, "null id": `{"jsonrpc":"2.0","id":null,"method":"ping"}`,
+		"response": `{"jsonrpc":"2.0","id":9,"result":{}}`, "array": `[{"jsonrpc":"2.0","id":6,"method":"ping"}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachMode(t, stageOptions{version: "2025-03-26"}, func(t *testing.T, s *stage) {
+				line := lineAfter(t, s, fmt.Sprintf(`[%s,{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s},{"jsonrpc":"2.0","id":2,"method":"ping"}]`,
+					member, s.params("up_echo", `{"text":"answered"}`)), "answered")
+				if !json.Valid([]byte(line)) {
+					t.Errorf("not JSON: %s", line)
+				}
+			})
+		})
+	}
+}
+
+// Two members with one id get two answers.
+func TestBatchWithOneIDTwice(t *testing.T) {
+	eachMode(t, stageOptions{version: "2025-03-26"}, func(t *testing.T, s *stage) {
+		lineAfter(t, s, fmt.Sprintf(`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}]`,
+			s.params("up_echo", `{"text":"answered"}`)), "answered")
+	})
+}

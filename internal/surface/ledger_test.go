@@ -35,7 +35,7 @@ func testLedger(t *testing.T, mode string) {
 	server.Tools = append(server.Tools, toolsNamed("fail", "broken", "crash")...)
 	s := newStage(t, stageOptions{
 		mode: mode, ledger: path, config: "tools: {deny: [\"up_secret_*\"]}\n", servers: map[string]mcptest.Options{"up": server},
-		upstream: func(c *upstream.Config) { c.Timeout = 500 * time.Millisecond },
+		upstream: func(c *upstream.Config) { c.Timeout = time.Second },
 	})
 	s.boot()
 	secret := `{"text":"` + sentinel + `"}`

@@ -153,7 +153,7 @@ func TestCallWaitsForAStart(t *testing.T) {
 }
 
 func TestCallToAServerThatStarts(t *testing.T) {
-	quick := func(c *upstream.Config) { c.Timeout = 400 * time.Millisecond }
+	quick := func(c *upstream.Config) { c.Timeout = time.Second }
 	eachMode(t, stageOptions{servers: map[string]mcptest.Options{"up": {InitDelay: 1500}}, upstream: quick}, func(t *testing.T, s *stage) {
 		r := refusalOf(t, s.run("up_echo", `{"text":"x"}`))
 		if r.Kind != "starting" || r.RetryAfterMS <= 0 || *r.Invoked || !strings.Contains(r.Message, "up") {

@@ -35,9 +35,10 @@ func newSessionID() string { return strings.ToLower(rand.Text()[:16]) }
 // copied to an upstream.
 const modernPrefix = "io.modelcontextprotocol/"
 
-// isModern reports whether a request follows the protocol without handshake.
+// isModern reports whether a request follows the protocol without handshake. The
+// first look is cheap and leaves out the "/", which some hosts escape.
 func isModern(params json.RawMessage) bool {
-	return bytes.Contains(params, []byte(mcp.MetaKeyProtocolVersion))
+	return bytes.Contains(params, []byte("protocolVersion")) && wire.Member(wire.Member(params, "_meta"), mcp.MetaKeyProtocolVersion) != nil
 }
 
 // call runs the tools/call request with these params. Exactly one of the
@@ -78,7 +79,7 @@ func (s *session) translate(params json.RawMessage) (*heddle.Call, *heddle.RPCEr
 	if c.Meta != nil && c.Meta[0] != '{' {
 		return nil, heddle.NewRPCError(jsonrpc.CodeInvalidParams, `"_meta" must be an object`)
 	}
-	if bytes.Contains(c.Meta, []byte(modernPrefix)) {
+	if bytes.Contains(c.Meta, []byte(strings.TrimSuffix(modernPrefix, "/"))) {
 		c.Meta = withoutModern(c.Meta)
 	}
 	return c, nil
@@ -128,10 +129,10 @@ var carried = map[string]bool{
 
 // paramsHeader is where the transport leaves a request's raw params for the
 // middleware, since the SDK's own parameters have lost digits and order.
-const paramsHeader = "heddle-params"
+const paramsHeader = "Heddle-Params"
 
 // idHeader is where it leaves the request's raw id.
-const idHeader = "heddle-id"
+const idHeader = "Heddle-Id"
 
 // withRaw returns what makes raw params and a raw id travel with a request
 // through the SDK.

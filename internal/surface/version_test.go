@@ -203,3 +203,29 @@ func TestNoSubscription(t *testing.T) {
 		t.Errorf("%d messages to a host that asked for none: %s %s", len(got), got[0].Method, got[0].Params)
 	}
 }
+
+// The protocol of a request is what its _meta says, however it is spelt, and
+// nothing else that happens to hold the same words.
+func TestWhichProtocol(t *testing.T) {
+	escaped := strings.ReplaceAll(modernMeta, "/", `\/`)
+	eachMode(t, stageOptions{version: "-"}, func(t *testing.T, s *stage) {
+		m := s.run("up_args", `{}`, escaped)
+		if got, want := mcptest.TextOf(m.Result), `{"arguments":{},"_meta":{"k":1}}`; got != want {
+			t.Errorf("escaped slashes: the server got %s, want %s", got, want)
+		}
+		if string(wire.Member(m.Result, "resultType")) != `"complete"` {
+			t.Errorf("escaped slashes: no resultType: %s", m.Result)
+		}
+		m = s.Request("tools/list", "{"+escaped+"}")
+		if string(wire.Member(m.Result, "resultType")) != `"complete"` {
+			t.Errorf("escaped slashes: no resultType: %.100s", m.Result)
+		}
+	})
+	eachMode(t, stageOptions{}, func(t *testing.T, s *stage) {
+		words := `{"text":"io.modelcontextprotocol/protocolVersion","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`
+		m := s.run("up_echo", words)
+		if got, want := string(m.Result), `{"content":[{"type":"text","text":"io.modelcontextprotocol/protocolVersion"}]}`; got != want {
+			t.Errorf("the words in an argument: %s%s, want %s", m.Result, m.Error, want)
+		}
+	})
+}

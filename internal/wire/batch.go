@@ -24,8 +24,10 @@ func (c *Conn) FeedBatch(elements []json.RawMessage) {
 			if c.batches == nil {
 				c.batches = map[string]*batch{}
 			}
-			c.batches[string(m.ID)] = b
-			b.left++
+			if c.batches[string(m.ID)] == nil { // a second answer under the same id goes out alone
+				c.batches[string(m.ID)] = b
+				b.left++
+			}
 		}
 	}
 	c.mu.Unlock()
