@@ -93,11 +93,12 @@ func (e *Error) Unwrap() error { return e.Err }
 // [KindUpstreamError] for an [RPCError], [KindInternal] for any other error and
 // "" for nil.
 func KindOf(err error) Kind {
+	if err == nil {
+		return ""
+	}
 	var e *Error
 	var rpc *RPCError
 	switch {
-	case err == nil:
-		return ""
 	case errors.As(err, &e):
 		return e.Kind
 	case errors.As(err, &rpc):

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,8 +87,10 @@ func (g *Gateway) end(row *ledger.Row, d *heddle.Delivery, err *error) {
 			Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack()),
 		}
 	}
-	if e := (*heddle.Error)(nil); errors.As(*err, &e) && e.Tool == "" {
-		e.Tool = row.Tool
+	if *err != nil {
+		if e := (*heddle.Error)(nil); errors.As(*err, &e) && e.Tool == "" {
+			e.Tool = row.Tool
+		}
 	}
 	row.Kind = heddle.KindOf(*err)
 	row.Form = d.Form
@@ -101,7 +104,7 @@ func isError(raw json.RawMessage) bool {
 	if len(raw) > 64<<10 { // failures are short, and large results should not be read twice
 		return false
 	}
-	return strings.Contains(string(raw), `"isError"`) && string(wire.Member(raw, "isError")) == "true"
+	return bytes.Contains(raw, []byte(`"isError"`)) && string(wire.Member(raw, "isError")) == "true"
 }
 
 // resolve finds the tool that the host named. While servers are still starting

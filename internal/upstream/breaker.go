@@ -42,6 +42,9 @@ func newBreaker(c Config) *breaker {
 
 // counts reports whether err is a failure of the server.
 func counts(err error) bool {
+	if err == nil {
+		return false
+	}
 	var late *timeoutError
 	var ended *exitedError
 	return errors.As(err, &late) || errors.As(err, &ended)
@@ -50,6 +53,9 @@ func counts(err error) bool {
 // excluded reports whether err says nothing about the server: the call was
 // cancelled, or it is one more victim of an exit that was already counted.
 func excluded(err error) bool {
+	if err == nil {
+		return false
+	}
 	var ended *exitedError
 	if errors.As(err, &ended) {
 		return !ended.first.CompareAndSwap(false, true)
@@ -57,7 +63,7 @@ func excluded(err error) bool {
 	var late *timeoutError
 	var own *heddle.Error
 	var rpc *heddle.RPCError
-	return err != nil && !errors.As(err, &late) && !errors.As(err, &own) && !errors.As(err, &rpc)
+	return !errors.As(err, &late) && !errors.As(err, &own) && !errors.As(err, &rpc)
 }
 
 // allow lets a call through, or says when to try again. done must be called
