@@ -184,7 +184,8 @@ func (p *Policy) Schemas() *schema.Cache { return p.schemas }
 // Action is what is to be done with a call.
 type Action int
 
-// The actions. The zero value lets a call pass.
+// The actions. The zero value lets a call pass. A check that asks must be the
+// last in the chain: once the user has said yes, the call goes up.
 const (
 	Allow Action = iota
 	Refuse
