@@ -12,6 +12,7 @@ import (
 
 	"heddle"
 	"heddle/internal/config"
+	"heddle/internal/gateway"
 	"heddle/internal/wire"
 
 	"github.com/spf13/cobra"
@@ -52,14 +53,16 @@ func (a *app) call(ctx context.Context, args []string) error {
 		return err
 	}
 	var result heddle.Delivery
+	var near []string
 	err = d.Run(ctx, func(ctx context.Context) error {
 		c := &heddle.Call{Principal: heddle.Local, Session: "cli", Mode: "cli", Tool: cfg.Servers[0].Name + "::" + tool, Arguments: arguments, Host: terminal{}}
 		var err error
 		result, err = d.Gateway().Call(ctx, c)
+		near = nearNames(d.Gateway(), err)
 		return err
 	})
 	if err != nil {
-		return callFailed(err)
+		return callFailed(err, near)
 	}
 	return a.printResult(result.Raw)
 }
@@ -95,8 +98,22 @@ func (a *app) arguments(args []string) (json.RawMessage, error) {
 	return json.RawMessage(strings.TrimSpace(string(wire.OneLine(text)))), nil
 }
 
+// nearNames returns the names near an unknown one as the command line takes them.
+func nearNames(g *gateway.Gateway, err error) (out []string) {
+	var e *heddle.Error
+	if !errors.As(err, &e) {
+		return nil
+	}
+	for _, name := range e.Near {
+		if t, ok := g.Snapshot(heddle.Local).Lookup(name, false); ok {
+			out = append(out, t.Ref.String())
+		}
+	}
+	return out
+}
+
 // callFailed gives a refused call its words for the command line.
-func callFailed(err error) error {
+func callFailed(err error, near []string) error {
 	var e *heddle.Error
 	var rpc *heddle.RPCError
 	switch {
@@ -104,8 +121,11 @@ func callFailed(err error) error {
 		return fmt.Errorf("the server answered with error %d: %s", rpc.Code(), rpc.Message())
 	case errors.As(err, &e):
 		hint := ""
-		if e.Signature != "" {
+		switch {
+		case e.Signature != "":
 			hint = "signature: " + e.Signature
+		case len(near) > 0:
+			hint = "near names: " + strings.Join(near, ", ")
 		}
 		return &hinted{fmt.Errorf("%s: %s", e.Kind, e.Public), hint}
 	}

@@ -70,8 +70,11 @@ func (a *app) printStates(states []daemon.State) {
 	}
 }
 
-func (a *app) printServer(u upstream.Status) {
-	line := fmt.Sprintf("  %-24s %-9s %4d tools", u.Name, u.State, u.Tools)
+func (a *app) printServer(u daemon.ServerState) {
+	line := fmt.Sprintf("  %-24s %-9s %s", u.Name, u.State, count(u.Allowed, "tool"))
+	if denied := u.Tools - u.Allowed; denied > 0 {
+		line += fmt.Sprintf(" (%d not allowed)", denied)
+	}
 	if u.State == upstream.StateReady {
 		line += fmt.Sprintf("  protocol %s  circuit %s", u.Protocol, u.Circuit)
 	}
@@ -115,6 +118,14 @@ func (a *app) printWarnings(s daemon.State) {
 	for _, n := range s.Names {
 		fmt.Fprintf(a.out, "  %s::%s  is exposed as %s\n", n.Server, n.Tool, n.Exposed)
 	}
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func age(t time.Time) string { return time.Since(t).Round(time.Second).String() }

@@ -159,7 +159,7 @@ func (r *report) print(w io.Writer) {
 	for _, s := range r.Servers {
 		line := fmt.Sprintf("\n%s: %s", s.Name, s.State)
 		if s.State == string(upstream.StateReady) {
-			line += fmt.Sprintf(", %d tools", s.Tools)
+			line += ", " + count(s.Tools, "tool")
 		}
 		if s.Reason != "" {
 			line += ": " + s.Reason

@@ -28,12 +28,19 @@ type State struct {
 	Written time.Time `json:"written"`
 	// Health is "starting", "healthy" or "degraded".
 	Health   string            `json:"health"`
-	Servers  []upstream.Status `json:"servers"`
+	Servers  []ServerState     `json:"servers"`
 	Warnings []Warning         `json:"warnings,omitempty"`
 	Names    []Name            `json:"names,omitempty"`
 	Ledger   LedgerState       `json:"ledger"`
 	// HostStray counts lines of the host that were no messages.
 	HostStray int64 `json:"host_stray_lines,omitempty"`
+}
+
+// ServerState is a server with what the policy leaves of its tools.
+type ServerState struct {
+	upstream.Status
+	// Allowed is how many of the server's tools exist for the host.
+	Allowed int `json:"allowed_tools"`
 }
 
 // Warning is one odd definition or name.
@@ -68,11 +75,18 @@ func (d *Daemon) State() State {
 	if h := d.host.Load(); h != nil {
 		s.HostStray = h.Stray()
 	}
-	for _, u := range g.pool.Servers() {
-		s.Servers = append(s.Servers, u.Status())
-	}
-	s.Health = health(s.Servers)
 	snapshot := g.catalog.Snapshot()
+	allowed := map[string]int{}
+	for _, t := range snapshot.Tools() {
+		allowed[t.Ref.Server]++
+	}
+	var servers []upstream.Status
+	for _, u := range g.pool.Servers() {
+		st := u.Status()
+		servers = append(servers, st)
+		s.Servers = append(s.Servers, ServerState{Status: st, Allowed: allowed[st.Name]})
+	}
+	s.Health = health(servers)
 	for _, w := range snapshot.Warnings() {
 		s.Warnings = append(s.Warnings, Warning{Server: w.Server, Tool: w.Tool, Kind: w.Kind, Message: w.Message})
 	}

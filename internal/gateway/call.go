@@ -124,12 +124,9 @@ func (g *Gateway) resolve(ctx context.Context, c *heddle.Call) (*heddle.Tool, er
 	if ctx.Err() != nil {
 		return nil, &heddle.Error{Kind: heddle.KindCancelled, Op: "gateway.resolve", Public: "The call was cancelled."}
 	}
-	near := snapshot.Near(c.Tool, 3, native)
-	public := "There is no tool of that name."
-	if len(near) > 0 {
-		public += " Near names: " + strings.Join(near, ", ") + "."
+	return nil, &heddle.Error{
+		Kind: heddle.KindUnknownTool, Op: "gateway.resolve", Public: "There is no tool of that name.", Near: snapshot.Near(c.Tool, 3, native),
 	}
-	return nil, &heddle.Error{Kind: heddle.KindUnknownTool, Op: "gateway.resolve", Public: public, Near: near}
 }
 
 // listWait is how long a list, or a name that fits no server, waits for servers

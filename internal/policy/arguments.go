@@ -73,7 +73,7 @@ func refuse(s *state, op, intro string, violations []heddle.Violation) outcome {
 		Public:     b.String(),
 		Tool:       s.call.Tool,
 		Violations: violations,
-		Signature:  schema.Signature(s.tool),
+		Signature:  schema.Signature(s.call.Tool, s.tool),
 	}}
 }
 

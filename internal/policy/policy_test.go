@@ -208,7 +208,7 @@ func TestBefore(t *testing.T) {
 		{"fits", searchSchema, `{"q":"x","page":1.0}`, `{"q":"x","page":1.0}`, "", nil},
 		{"absent", "", "", "{}", "", nil},
 		{"text is parsed", searchSchema, `{"q":"x", "ids":"[1]"}`, `{"q":"x", "ids":[1]}`, "", decisions{{Check: "schema", Action: "changed", Rule: "parsed /ids"}}},
-		{"does not fit", searchSchema, `{"page":"secret"}`, "", "Arguments of github_search do not fit its schema: /q: required property is missing; /page: must be integer: send a number, not text.",
+		{"does not fit", searchSchema, `{"page":"secret"}`, "", "Arguments of github_search do not fit its schema: /q: required property is missing (string); /page: must be integer: send a number, not text.",
 			decisions{{Check: "schema", Action: "refused", Rule: "required /q, type /page"}}},
 		{"no object", searchSchema, `[]`, "", "Arguments of github_search do not fit its schema: the arguments must be a JSON object, such as {}.",
 			decisions{{Check: "schema", Action: "refused", Rule: "type"}}},

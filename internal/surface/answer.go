@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 
 	"heddle"
@@ -42,11 +43,15 @@ func (s *session) answer(c *heddle.Call, err error) (result, rpcError json.RawMe
 	if e.Kind == heddle.KindInternal {
 		s.logger.Error("call failed", "tool", c.Tool, "err", e.Err)
 	}
+	message := e.Public
+	if len(e.Near) > 0 {
+		message += " Near names: " + strings.Join(e.Near, ", ") + "."
+	}
 	r := refusal{
-		Kind: e.Kind, Message: e.Public, Tool: e.Tool, Invoked: e.Invoked, RetryAfterMS: e.RetryAfter.Milliseconds(),
+		Kind: e.Kind, Message: message, Tool: e.Tool, Invoked: e.Invoked, RetryAfterMS: e.RetryAfter.Milliseconds(),
 		Near: e.Near, Violations: e.Violations,
 	}
-	text := string(e.Kind) + ": " + e.Public
+	text := string(e.Kind) + ": " + message
 	if e.Signature != "" && s.firstRefusal(e.Tool) {
 		r.Signature = e.Signature
 		text += "\nSignature: " + e.Signature

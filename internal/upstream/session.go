@@ -294,6 +294,9 @@ func (s *session) withMeta(params json.RawMessage) json.RawMessage {
 
 // cancel tells the server that nobody waits for the request any more.
 func (s *session) cancel(n uint64, reason string) {
+	s.mu.Lock()
+	delete(s.pending, n) // an answer that comes now is late
+	s.mu.Unlock()
 	params := append([]byte(`{"requestId":`), appendID(nil, n)...)
 	params = append(params, `,"reason":`...)
 	params = append(append(params, wire.Quote(reason)...), '}')

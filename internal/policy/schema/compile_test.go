@@ -119,7 +119,7 @@ func TestRealSchemasCompile(t *testing.T) {
 		if err := New(0).Compile(tool); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if sig := Signature(tool); len(sig) > maxSignature || strings.ContainsAny(sig, "\n") {
+		if sig := Signature(tool.Ref.Name, tool); len(sig) > maxSignature || strings.ContainsAny(sig, "\n") {
 			t.Errorf("%s: signature %q", name, sig)
 		}
 	}
@@ -140,11 +140,11 @@ func TestSignature(t *testing.T) {
 			`tool(a?: {k: boolean, self?: object}, n?: integer|null, t?: string|null, x?: any, e?: 1|2|3|4|5|6|… 2 more)`},
 	}
 	for _, tt := range tests {
-		if got := Signature(toolOf(tt.schema)); got != tt.want {
+		if got := Signature(toolOf(tt.schema).Ref.Name, toolOf(tt.schema)); got != tt.want {
 			t.Errorf("Signature(%s)\n got %s\nwant %s", tt.schema, got, tt.want)
 		}
 	}
-	got := Signature(toolOf(`{"properties":{` + strings.Join(long, ",") + `}}`))
+	got := Signature("t", toolOf(`{"properties":{`+strings.Join(long, ",")+`}}`))
 	if len(got) > maxSignature || !strings.HasSuffix(got, " more)") {
 		t.Errorf("long signature of %d bytes: %s", len(got), got)
 	}

@@ -35,7 +35,7 @@ func FuzzCheck(f *testing.F) {
 		if got, want := tr.parse(args, maxDepth) == nil, json.Valid([]byte(args)); got != want {
 			t.Errorf("parse(%q) valid: got %v, want %v", args, got, want)
 		}
-		_ = Signature(&heddle.Tool{InputSchema: json.RawMessage(schema)})
+		_ = Signature("t", &heddle.Tool{InputSchema: json.RawMessage(schema)})
 		_ = err
 	})
 }

@@ -20,7 +20,7 @@ func (e *eval) object(o *objectRule, n uint32, m *marks, rep *report) bool {
 		if e.t.member(n, d.on) == 0 {
 			continue
 		}
-		if !e.missing(d.required, n, "dependentRequired", rep) ||
+		if !e.missing(o, d.required, n, "dependentRequired", rep) ||
 			d.rule != nil && !e.check(d.rule, n, m, rep) {
 			ok = false
 		}
@@ -30,7 +30,7 @@ func (e *eval) object(o *objectRule, n uint32, m *marks, rep *report) bool {
 
 // objectShape checks which members there are.
 func (e *eval) objectShape(o *objectRule, n uint32, rep *report) bool {
-	count, ok := int(e.t.nodes[n].n), e.missing(o.required, n, "required", rep)
+	count, ok := int(e.t.nodes[n].n), e.missing(o, o.required, n, "required", rep)
 	if o.min != nil && count < *o.min {
 		rep.add("minProperties", "needs at least "+plural(*o.min, "property", "properties"))
 		ok = false
@@ -47,7 +47,7 @@ func (e *eval) objectShape(o *objectRule, n uint32, rep *report) bool {
 
 // missing checks that n has all the names. It looks each up, or makes a set where
 // that would be quadratic.
-func (e *eval) missing(names []string, n uint32, keyword string, rep *report) bool {
+func (e *eval) missing(o *objectRule, names []string, n uint32, keyword string, rep *report) bool {
 	if len(names) == 0 {
 		return true
 	}
@@ -71,7 +71,7 @@ func (e *eval) missing(names []string, n uint32, keyword string, rep *report) bo
 		if rep == nil {
 			return false
 		}
-		rep.missing(keyword, name)
+		rep.missing(keyword, name, o.props[name])
 		ok = false
 	}
 	return ok

@@ -102,8 +102,14 @@ func (p *report) bound(keyword, msg string, b *bound) bool {
 func (p *report) never() { p.add("false", "is not allowed") }
 func (p *report) not()   { p.add("not", "has a form that is not allowed") }
 
-func (p *report) missing(keyword, name string) {
-	p.addAt(name, keyword, "required property is missing")
+// missing notes a property that must be there; r is its schema, nil if it has
+// none.
+func (p *report) missing(keyword, name string, r *rule) {
+	msg := "required property is missing"
+	if r != nil {
+		msg += " (" + describe(r) + ")"
+	}
+	p.addAt(name, keyword, msg)
 }
 
 func (p *report) propName(r *rule) {

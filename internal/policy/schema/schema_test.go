@@ -238,7 +238,7 @@ func TestMessages(t *testing.T) {
 		{"unevaluated", `{"allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":false}`, `{"secret":1}`,
 			[]string{" unevaluatedProperties: has properties that are not allowed"}},
 		{"a tagged union says what its branch misses", union, `{"x":{"kind":"a"}}`,
-			[]string{"/x/n required: required property is missing"}},
+			[]string{"/x/n required: required property is missing (integer)"}},
 		{"an unknown tag lists the forms", union, `{"x":{"kind":"c"}}`,
 			[]string{`/x oneOf: must be one of these: object with kind "a", n; or object with kind "b"; or null`}},
 		{"a union by type", union, `{"x":"c"}`,

@@ -10,15 +10,16 @@ import (
 // maxSignature is how long a signature may be, in bytes.
 const maxSignature = 400
 
-// Signature returns one line that says how the tool is called, such as
+// Signature returns one line that says how the tool is called under the name that
+// its caller knows, such as
 //
 //	create_issue(owner: string, repo: string, labels?: string[], state?: "open"|"closed")
 //
 // Required parameters come first, each group in the order of the schema. It is at
 // most 400 bytes long; what does not fit is counted. A schema that cannot be read
 // gives "name(…)".
-func Signature(t *heddle.Tool) string {
-	name := clip(oneLine(t.Ref.Name), 128)
+func Signature(name string, t *heddle.Tool) string {
+	name = clip(oneLine(name), 128)
 	if len(t.InputSchema) == 0 {
 		return name + "()"
 	}
