@@ -28,7 +28,7 @@ var mayImport = map[string]string{
 	"internal/gateway": ". internal/catalog internal/deliver internal/ledger internal/policy internal/upstream internal/wire",
 	"internal/surface": ". internal/catalog internal/gateway internal/wire",
 	"internal/daemon":  ". internal/catalog internal/config internal/gateway internal/ledger internal/policy internal/policy/schema internal/surface internal/upstream",
-	"internal/cli":     ". internal/config internal/daemon internal/gateway internal/surface internal/upstream internal/wire",
+	"internal/cli":     ". internal/catalog internal/config internal/daemon internal/gateway internal/surface internal/upstream internal/wire",
 	"cmd/heddle":       "internal/cli",
 
 	// For tests alone.

@@ -12,12 +12,12 @@ import (
 
 // Build makes the snapshot of the sources. It is deterministic and never fails:
 // what cannot be used is skipped with a warning.
-func Build(sources []Source, o Options) *Snapshot { return build(sources, o, nil) }
+func Build(sources []Source, o Options) *Snapshot { return build(sources, o, nil, nil) }
 
 // build is Build with a snapshot whose tools are used again where their
-// definitions are the same.
-func build(sources []Source, o Options, old *Snapshot) *Snapshot {
-	b := builder{options: o.withDefaults(), seen: map[heddle.ToolRef]bool{}, old: map[heddle.ToolRef]*heddle.Tool{}}
+// definitions are the same, and the names that hosts may have seen.
+func build(sources []Source, o Options, old *Snapshot, given *given) *Snapshot {
+	b := builder{given: given, options: o.withDefaults(), seen: map[heddle.ToolRef]bool{}, old: map[heddle.ToolRef]*heddle.Tool{}}
 	b.notes = map[heddle.ToolRef][]note{}
 	if old != nil {
 		b.oldNotes = old.notes
@@ -34,15 +34,17 @@ func build(sources []Source, o Options, old *Snapshot) *Snapshot {
 		servers = append(servers, info)
 	}
 	b.nameTools()
-	s := &Snapshot{tools: b.tools, servers: servers, warnings: b.warnings, notes: b.notes, index: new(lazyIndex)}
+	s := &Snapshot{tools: b.tools, servers: servers, warnings: b.warnings, notes: b.notes, index: newLazyIndex(old)}
 	s.digest = digestOf(s.servers, s.tools)
 	s.names, s.native = nameMaps(s.tools, b.options.Own)
+	given.keep(s)
 	return s
 }
 
 // builder holds what a build gathers.
 type builder struct {
 	options   Options
+	given     *given
 	canonical canonical
 	seen      map[heddle.ToolRef]bool
 	tools     []*heddle.Tool
@@ -125,9 +127,9 @@ func (b *builder) nameTools() {
 	for i, t := range b.tools {
 		refs[i] = t.Ref
 	}
-	exposed, warnings := expose(refs, b.options.NameBudget, b.options.Own)
+	exposed, warnings := expose(refs, b.options.NameBudget, b.options.Own, b.given)
 	b.warnings = append(b.warnings, warnings...)
-	native, warnings := nativeNames(refs, exposed, b.options.Own)
+	native, warnings := nativeNames(refs, exposed, b.options.Own, b.given)
 	b.warnings = append(b.warnings, warnings...)
 	for i, t := range b.tools {
 		if t.Exposed == exposed[i] && t.Native == native[i] {

@@ -101,6 +101,7 @@ func (o Options) withDefaults() Options {
 type Catalog struct {
 	options Options
 	updates sync.Mutex // one Update at a time
+	given   *given     // guarded by updates
 	current atomic.Pointer[published]
 }
 
@@ -112,9 +113,17 @@ type published struct {
 
 // New returns a catalog with an empty snapshot of generation 0.
 func New(o Options) *Catalog {
-	c := &Catalog{options: o}
+	c := &Catalog{options: o, given: newGiven()}
 	c.current.Store(&published{snapshot: Build(nil, o)})
 	return c
+}
+
+// Inherit takes over the names that another catalog has given, so that they keep
+// their meaning across a reload. It must come before the first Update.
+func (c *Catalog) Inherit(from *Catalog) {
+	from.updates.Lock()
+	defer from.updates.Unlock()
+	c.given = from.given.clone()
 }
 
 // Update builds a snapshot of the sources and publishes it. It returns whether a
@@ -127,7 +136,7 @@ func (c *Catalog) Update(sources []Source) (changed bool) {
 	c.updates.Lock()
 	defer c.updates.Unlock()
 	old := c.current.Load()
-	next := build(sources, c.options, old.snapshot)
+	next := build(sources, c.options, old.snapshot, c.given)
 	if !Unchanged(old.snapshot, next) {
 		c.current.Store(&published{snapshot: next, generation: old.generation + 1})
 		return true

@@ -3,6 +3,7 @@ package catalog
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,7 +45,7 @@ func isSafe(r rune) bool {
 // expose returns the exposed names of refs, which are distinct and equal none of
 // own. Every name that needs no suffix is given before any suffix, so that a
 // suffix never pushes another tool off its own name.
-func expose(refs []heddle.ToolRef, budget int, own []string) (names []string, warnings []Warning) {
+func expose(refs []heddle.ToolRef, budget int, own []string, given *given) (names []string, warnings []Warning) {
 	names = make([]string, len(refs))
 	plain := make([]exposedName, len(refs))
 	taken := make(map[string]int, len(refs)+len(own)) // name → position, -1 for own
@@ -54,7 +55,7 @@ func expose(refs []heddle.ToolRef, budget int, own []string) (names []string, wa
 	for i, ref := range refs {
 		plain[i] = newExposedName(ref, budget)
 		name := plain[i].with("", budget)
-		if _, ok := taken[name]; !ok {
+		if _, ok := taken[name]; !ok && !given.toOther(name, ref, false) {
 			taken[name] = i
 			names[i] = name
 		}
@@ -63,8 +64,15 @@ func expose(refs []heddle.ToolRef, budget int, own []string) (names []string, wa
 	for i, ref := range refs {
 		name := plain[i].with("", budget)
 		if names[i] == "" {
-			holder := taken[name]
-			names[i] = suffixed(plain[i], budget, taken, last)
+			holder, ok := taken[name]
+			if !ok {
+				holder = i // whoever had it is gone
+			}
+			free := func(name string) bool {
+				_, ok := taken[name]
+				return !ok && !given.toOther(name, ref, false)
+			}
+			names[i] = suffixed(plain[i], budget, free, last)
 			taken[names[i]] = i
 			warnings = append(warnings, collision(ref, names[i], holder, refs))
 		}
@@ -77,11 +85,11 @@ func expose(refs []heddle.ToolRef, budget int, own []string) (names []string, wa
 }
 
 // suffixed returns the plain name with the first free suffix.
-func suffixed(plain exposedName, budget int, taken map[string]int, last map[string]int) string {
+func suffixed(plain exposedName, budget int, free func(string) bool, last map[string]int) string {
 	key := plain.with("", budget)
 	for n := max(last[key]+1, 2); ; n++ {
 		name := plain.with("_"+strconv.Itoa(n), budget)
-		if _, ok := taken[name]; !ok {
+		if free(name) {
 			last[key] = n
 			return name
 		}
@@ -93,13 +101,16 @@ func collision(ref heddle.ToolRef, name string, holder int, refs []heddle.ToolRe
 		return warning(ref.Server, ref.Name, note{WarnReservedName, "its exposed name is one of heddle's own tools; exposed as " + name})
 	}
 	other := refs[holder]
+	if other == ref {
+		return warning(ref.Server, ref.Name, note{WarnNameCollision, "its exposed name was another tool's before; exposed as " + name})
+	}
 	return warning(ref.Server, ref.Name, note{WarnNameCollision,
 		"its exposed name is that of " + shown(other.Server) + "::" + shown(other.Name) + "; exposed as " + name})
 }
 
 // nativeNames returns the names in native mode: a tool's own where hosts accept
 // it and no other tool lays claim to it, else the exposed one.
-func nativeNames(refs []heddle.ToolRef, exposed, own []string) (names []string, warnings []Warning) {
+func nativeNames(refs []heddle.ToolRef, exposed, own []string, given *given) (names []string, warnings []Warning) {
 	names = make([]string, len(refs))
 	reserved := make(map[string]bool, len(own))
 	for _, name := range own {
@@ -120,7 +131,7 @@ func nativeNames(refs []heddle.ToolRef, exposed, own []string) (names []string, 
 			warnings = append(warnings, warning(ref.Server, ref.Name,
 				note{WarnReservedName, "the name is one of heddle's own tools; native mode lists it as " + exposed[i]}))
 		}
-		if reserved[ref.Name] || holder[ref.Name] < 0 || !validNative(ref.Name) {
+		if reserved[ref.Name] || holder[ref.Name] < 0 || !validNative(ref.Name) || given.toOther(ref.Name, ref, true) {
 			queue = append(queue, i)
 		}
 	}
@@ -131,11 +142,25 @@ func nativeNames(refs []heddle.ToolRef, exposed, own []string) (names []string, 
 		i := queue[0]
 		queue = queue[1:]
 		names[i] = exposed[i]
+		if given.toOther(exposed[i], refs[i], true) {
+			names[i] = unused(exposed[i], refs[i], exposed, holder, given)
+			continue
+		}
 		if j, ok := holder[exposed[i]]; ok && j >= 0 && j != i && names[j] != exposed[j] {
 			queue = append(queue, j)
 		}
 	}
 	return names, warnings
+}
+
+// unused returns a name like name that no tool has, wants or once had.
+func unused(name string, ref heddle.ToolRef, exposed []string, holder map[string]int, given *given) string {
+	for n := 2; ; n++ {
+		next := name + "_" + strconv.Itoa(n)
+		if _, wanted := holder[next]; !wanted && !slices.Contains(exposed, next) && !given.toOther(next, ref, true) {
+			return next
+		}
+	}
 }
 
 // validNative reports whether hosts accept a name as it is.

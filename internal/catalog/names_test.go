@@ -210,19 +210,84 @@ func TestNamesDoNotDependOnOthers(t *testing.T) {
 	})
 }
 
-// An update that reuses tools ends where a build from nothing does.
+// An update that reuses tools ends where a build from nothing does, but for names
+// that were given before.
 func TestUpdateEqualsBuild(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := New(Options{})
 		for range 4 {
 			sources := genSources(t)
+			before := c.given.clone()
 			c.Update(sources)
-			want, got := Build(sources, Options{}), c.Snapshot()
+			want, got := build(sources, Options{}, nil, before), c.Snapshot()
 			if got.Digest() != want.Digest() || len(got.Warnings()) != len(want.Warnings()) {
 				t.Fatalf("update: %q, %v\nbuild: %q, %v", exposed(got), got.Warnings(), exposed(want), want.Warnings())
 			}
 		}
 	})
+}
+
+// A name never leads to another tool than it once did, whatever comes and goes.
+func TestNamesNeverMove(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := New(Options{Own: []string{"read_result"}})
+		led := [2]map[string]heddle.ToolRef{{}, {}}
+		for range 5 {
+			c.Update(genSources(t))
+			s := c.Snapshot()
+			for _, tool := range s.Tools() {
+				for mode, name := range []string{tool.Exposed, tool.Native} {
+					got, ok := s.Lookup(name, mode == 1)
+					if !ok || got != tool {
+						t.Fatalf("%q is listed for %v and leads to %v", name, tool.Ref, got)
+					}
+					if was, ok := led[mode][name]; ok && was != tool.Ref {
+						t.Fatalf("%q led to %v and leads to %v", name, was, tool.Ref)
+					}
+					led[mode][name] = tool.Ref
+				}
+			}
+			for mode := range led {
+				for name, ref := range led[mode] {
+					if got, ok := s.Lookup(name, mode == 1); ok && got.Ref != ref {
+						t.Fatalf("%q led to %v and leads to %v", name, ref, got.Ref)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The two cases that were seen: a server that comes late, and one that goes.
+func TestNamesOfServersThatComeAndGo(t *testing.T) {
+	search := func(server string, known bool) Source {
+		return Source{Server: server, Known: known, Definitions: []json.RawMessage{namedDefinition("search")}}
+	}
+	c := New(Options{})
+	meaning := func(name string, want string) {
+		t.Helper()
+		got := "nothing"
+		if tool, ok := c.Snapshot().Lookup(name, true); ok {
+			got = tool.Ref.Server
+		}
+		if got != want {
+			t.Errorf("%s leads to %s, want %s", name, got, want)
+		}
+	}
+	c.Update([]Source{search("a", true), search("b", false)})
+	meaning("search", "a")
+	c.Update([]Source{search("a", true), search("b", true)})
+	meaning("search", "a")
+	meaning("b_search", "b")
+	c.Update([]Source{search("a", false), search("b", true)})
+	meaning("search", "nothing")
+	meaning("b_search", "b")
+	next := New(Options{})
+	next.Inherit(c)
+	next.Update([]Source{search("b", true)})
+	if tool, ok := next.Snapshot().Lookup("search", true); ok {
+		t.Errorf("after a reload search leads to %v", tool.Ref)
+	}
 }
 
 func FuzzBuild(f *testing.F) {

@@ -128,7 +128,7 @@ func (a *app) fail(err error, hint string) {
 
 // later are the commands that this build does not have yet.
 var later = []string{
-	"serve", "sse", "demo", "init", "analyze", "plan", "install", "verify", "rollback", "uninstall", "doctor", "search", "inspect", "stats",
+	"serve", "sse", "demo", "init", "analyze", "plan", "install", "verify", "rollback", "uninstall", "doctor", "inspect", "stats",
 	"log", "profile", "lock", "approve", "quarantine", "bench", "token", "login",
 }
 
@@ -148,7 +148,7 @@ func (a *app) root() *cobra.Command {
 		return &usageError{err, "see `" + c.CommandPath() + " --help`"}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.startCommand(), a.validateCommand(), a.statusCommand(), a.callCommand(), a.versionCommand())
+	root.AddCommand(a.startCommand(), a.validateCommand(), a.statusCommand(), a.callCommand(), a.searchCommand(), a.versionCommand())
 	for _, name := range later {
 		root.AddCommand(laterCommand(name))
 	}

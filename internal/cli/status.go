@@ -60,6 +60,9 @@ func (a *app) printStates(states []daemon.State) {
 		fmt.Fprintf(a.out, "heddle %s  pid %d  mode %s  %s  up %s\n", s.Version, s.PID, s.Mode, s.Health, age(s.Started))
 		fmt.Fprintf(a.out, "config %s\n", s.Config)
 		fmt.Fprintf(a.out, "ledger %d rows written, %d dropped\n", s.Ledger.Written, s.Ledger.Dropped)
+		if s.Ledger.Problem != "" {
+			fmt.Fprintf(a.out, "ledger cannot be written: %s\n", s.Ledger.Problem)
+		}
 		if s.HostStray > 0 {
 			fmt.Fprintf(a.out, "host   wrote %d lines that are no protocol messages\n", s.HostStray)
 		}

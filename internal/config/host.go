@@ -98,7 +98,8 @@ func (d serverDecoder) hostServer(f field, path string, s *rawServer) {
 	case !command:
 		s.Unusable = noStart
 	}
-	if s.Unusable != "" {
+	if s.Unusable != "" { // such servers stay with their host, which is nothing to mend
+		s.Disabled = true
 		d.warn(f.at(), path, "is skipped: %s", s.Unusable)
 	}
 }

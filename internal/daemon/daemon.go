@@ -200,6 +200,9 @@ func (d *Daemon) apply(servers context.Context, c *config.Config) error {
 		Allowed:    func(r heddle.ToolRef) bool { return p.Access(r).Allowed },
 		NameBudget: c.Catalog.NameBudget, Own: surface.OwnNames(),
 	})
+	if old != nil {
+		next.catalog.Inherit(old.catalog)
+	}
 	next.update()
 	next.gateway = gateway.New(next.catalog, p, next.pool, d.ledger)
 	d.current.Store(next)
@@ -359,8 +362,8 @@ func (d *Daemon) upstreams(c *config.Config) []upstream.Config {
 			StartTimeout: s.StartTimeout, Timeout: s.Timeout, MaxTimeout: s.MaxTimeout, MaxConcurrency: s.MaxConcurrency,
 			Unusable: s.Unusable,
 		}
-		if s.Disabled {
-			u.Unusable = disabledText
+		if u.Off = s.Disabled; u.Off && u.Unusable == "" {
+			u.Unusable = "disabled in the configuration"
 		}
 		out = append(out, common(u, c, s.Hash))
 	}

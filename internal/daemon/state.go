@@ -27,11 +27,11 @@ type State struct {
 	Started time.Time `json:"started"`
 	Written time.Time `json:"written"`
 	// Health is "starting", "healthy" or "degraded".
-	Health   string            `json:"health"`
-	Servers  []ServerState     `json:"servers"`
-	Warnings []Warning         `json:"warnings,omitempty"`
-	Names    []Name            `json:"names,omitempty"`
-	Ledger   LedgerState       `json:"ledger"`
+	Health   string        `json:"health"`
+	Servers  []ServerState `json:"servers"`
+	Warnings []Warning     `json:"warnings,omitempty"`
+	Names    []Name        `json:"names,omitempty"`
+	Ledger   LedgerState   `json:"ledger"`
 	// HostStray counts lines of the host that were no messages.
 	HostStray int64 `json:"host_stray_lines,omitempty"`
 }
@@ -63,6 +63,8 @@ type LedgerState struct {
 	Path    string `json:"path,omitempty"`
 	Written uint64 `json:"written"`
 	Dropped uint64 `json:"dropped"`
+	// Problem says why rows cannot be written now; "" if they can.
+	Problem string `json:"problem,omitempty"`
 }
 
 // State returns the daemon's state now.
@@ -70,7 +72,7 @@ func (d *Daemon) State() State {
 	g := d.current.Load()
 	s := State{
 		PID: os.Getpid(), Version: heddle.Version, Mode: d.o.Mode, Config: g.config.Path, Started: d.started, Written: time.Now(),
-		Ledger: LedgerState{Path: d.o.LedgerPath, Written: d.ledger.Written(), Dropped: d.ledger.Dropped()},
+		Ledger: LedgerState{Path: d.o.LedgerPath, Written: d.ledger.Written(), Dropped: d.ledger.Dropped(), Problem: d.ledger.Problem()},
 	}
 	if h := d.host.Load(); h != nil {
 		s.HostStray = h.Stray()
@@ -123,10 +125,7 @@ func health(servers []upstream.Status) string {
 
 // switchedOff reports whether a server is not meant to run. One that lacks a
 // variable is.
-func switchedOff(s *upstream.Status) bool { return s.Code == "disabled" && s.Reason == disabledText }
-
-// disabledText is the reason of a server that its owner switched off.
-const disabledText = "disabled in the configuration"
+func switchedOff(s *upstream.Status) bool { return s.Code == "off" }
 
 // warnSchema is the kind of warning for a schema that no dialect compiles.
 const warnSchema = "schema_does_not_compile"

@@ -32,8 +32,8 @@ func TestHealth(t *testing.T) {
 		{"ready", []upstream.Status{ready, ready}, "healthy"},
 		{"starting", []upstream.Status{ready, starting}, "starting"},
 		{"waiting", []upstream.Status{{State: upstream.StateWaiting}, ready}, "starting"},
-		{"switched off", []upstream.Status{ready, {State: upstream.StateDisabled, Code: "disabled", Reason: disabledText}}, "healthy"},
-		{"unusable", []upstream.Status{ready, {State: upstream.StateDisabled, Code: "disabled", Reason: "TOKEN is not set"}}, "degraded"},
+		{"switched off", []upstream.Status{ready, {State: upstream.StateDisabled, Code: "off"}}, "healthy"},
+		{"unusable", []upstream.Status{ready, {State: upstream.StateDisabled, Code: "unusable", Reason: "TOKEN is not set"}}, "degraded"},
 		{"retrying", []upstream.Status{ready, {State: upstream.StateRetrying}}, "degraded"},
 		{"failed and starting", []upstream.Status{{State: upstream.StateFailed}, starting}, "degraded"},
 		{"circuit open", []upstream.Status{{State: upstream.StateReady, Circuit: "open"}}, "degraded"},
@@ -55,7 +55,7 @@ func TestState(t *testing.T) {
 		server("exits", mcptest.Options{ExitAtStart: 3, Stderr: "out of cheese\n"}),
 		fixtureOptions{state: dir})
 	f.ready("good")
-	want := map[string]string{"good": "ready ", "off": "disabled disabled", "gone": "retrying command_not_found", "lacking": "disabled disabled", "exits": "retrying exited"}
+	want := map[string]string{"good": "ready ", "off": "disabled off", "gone": "retrying command_not_found", "lacking": "disabled unusable", "exits": "retrying exited"}
 	var got []State
 	mcptest.Eventually(t, func() bool {
 		var err error

@@ -46,6 +46,7 @@ type Ledger struct {
 	flush   chan chan error
 	done    chan struct{} // closed when Run has returned
 	written atomic.Uint64
+	problem atomic.Pointer[string] // why the last attempt to write failed, nil if it did not
 
 	// every is how long rows wait, flushEvery; tests that flush by hand have it
 	// longer. tune is more SQL for each connection: tests make the disk small.
@@ -123,6 +124,14 @@ func (l *Ledger) Dropped() uint64 { return l.queue.droppedRows() }
 
 // Written returns how many rows are in the file for good.
 func (l *Ledger) Written() uint64 { return l.written.Load() }
+
+// Problem says why rows cannot be written now, "" if they can.
+func (l *Ledger) Problem() string {
+	if p := l.problem.Load(); p != nil {
+		return *p
+	}
+	return ""
+}
 
 // Flush returns when all rows queued before are written, or with the error of
 // the one attempt to do so; rows that another attempt may save stay queued. It

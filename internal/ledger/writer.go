@@ -175,6 +175,7 @@ func (w *writer) writeCounted(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	w.l.written.Add(uint64(n))
+	w.l.problem.Store(nil)
 	w.l.queue.settle(&w.batch, false)
 	w.backoff, w.refusal, w.failing = 0, nil, time.Time{}
 	return n, nil
@@ -197,6 +198,8 @@ func (w *writer) attempt(ctx context.Context) error {
 
 // failed decides about the batch and the next attempt.
 func (w *writer) failed(err error) {
+	text := err.Error()
+	w.l.problem.Store(&text)
 	f := classify(err)
 	switch f.fate {
 	case retrySoon:

@@ -44,18 +44,23 @@ func isModern(params json.RawMessage) bool {
 // call runs the tools/call request with these params. Exactly one of the
 // results is set, or err if the params are no call at all.
 func (s *session) call(ctx context.Context, params json.RawMessage) (result, rpcError json.RawMessage) {
-	c, err := s.translate(params)
-	if err != nil {
-		return nil, err.Raw
+	g := s.gateway()
+	c, rpc := s.translate(params)
+	var d heddle.Delivery
+	var err error
+	if rpc != nil { // no call at all, but still a row
+		d, err = g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return heddle.Delivery{}, rpc })
+	} else {
+		d, err = s.mode.Call(ctx, g, c)
 	}
-	d, cerr := s.mode.Call(ctx, s.gateway(), c)
-	if cerr != nil {
-		return s.answer(c, cerr)
+	if err != nil {
+		return s.answer(c, err)
 	}
 	return d.Raw, nil
 }
 
-// translate reads the params of tools/call.
+// translate reads the params of tools/call. With an error, what could be read of
+// them is returned too.
 func (s *session) translate(params json.RawMessage) (*heddle.Call, *heddle.RPCError) {
 	c := &heddle.Call{Principal: s.principal, Session: s.id, Mode: s.mode.Name(), Host: s.host}
 	named := false
@@ -74,10 +79,10 @@ func (s *session) translate(params json.RawMessage) (*heddle.Call, *heddle.RPCEr
 		return true
 	})
 	if err != nil || !named {
-		return nil, heddle.NewRPCError(jsonrpc.CodeInvalidParams, `tools/call needs params with a string "name"`)
+		return c, heddle.NewRPCError(jsonrpc.CodeInvalidParams, `tools/call needs params with a string "name"`)
 	}
 	if c.Meta != nil && c.Meta[0] != '{' {
-		return nil, heddle.NewRPCError(jsonrpc.CodeInvalidParams, `"_meta" must be an object`)
+		return c, heddle.NewRPCError(jsonrpc.CodeInvalidParams, `"_meta" must be an object`)
 	}
 	if bytes.Contains(c.Meta, []byte(strings.TrimSuffix(modernPrefix, "/"))) {
 		c.Meta = withoutModern(c.Meta)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"io"
 	"log/slog"
@@ -33,6 +34,7 @@ type Stdio struct {
 	changed chan struct{}
 
 	version atomic.Pointer[string] // agreed on in the handshake; nil before
+	hello   chan struct{}          // closed once initialize is answered; nil before it came
 	listed  atomic.Uint64          // hash of the last list that the host was given; 0 before
 	seed    maphash.Seed
 
@@ -40,6 +42,8 @@ type Stdio struct {
 	calls   sync.WaitGroup
 	mu      sync.Mutex
 	open    map[string]*inFlight // calls of the fast lane by id
+	bytes   int                  // of their params
+	less    *sync.Cond           // a call has ended
 	ended   bool                 // no new calls
 	stray   int64
 	said    time.Time // when a stray line was last logged
@@ -70,6 +74,7 @@ type SessionInfo struct {
 // NewStdio returns a host that does nothing until Run.
 func NewStdio(o StdioOptions) *Stdio {
 	h := &Stdio{o: o, changed: make(chan struct{}, 1), open: map[string]*inFlight{}, seed: maphash.MakeSeed(), workers: newWorkers()}
+	h.less = sync.NewCond(&h.mu)
 	h.s = &session{id: newSessionID(), principal: heddle.Local, mode: o.Mode, gateway: o.Gateway, logger: o.Logger, host: h}
 	return h
 }
@@ -98,6 +103,8 @@ func (h *Stdio) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	select {
 	case err = <-read:
 		h.drain(drainWait)
+	case <-h.conn.Writer().Failed():
+		err = fmt.Errorf("write to the host: %w", h.conn.Writer().Err())
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
@@ -136,6 +143,7 @@ func (h *Stdio) stop(cancel context.CancelCauseFunc) {
 	h.ended = true
 	h.mu.Unlock()
 	cancel(errors.New("the host is gone"))
+	h.less.Broadcast()
 	h.workers.stop()
 }
 
@@ -256,8 +264,29 @@ type hostLane struct {
 	ctx context.Context // of all calls: it ends with the host
 }
 
+// How much a host may ask for without taking answers. What it sends beyond that
+// stays in its pipe. They are far above what hosts do, since a cancellation
+// waits in the same pipe.
+const (
+	maxOpen  = 4096
+	maxBytes = 64 << 20
+)
+
+// Next implements [wire.Lane]: it holds back a host that asks for more than it
+// reads.
+func (l *hostLane) Next() {
+	l.conn.Writer().Room(l.ctx.Done())
+	l.conn.Below(maxOpen)
+	l.mu.Lock()
+	for l.ctx.Err() == nil && (len(l.open) >= maxOpen || l.bytes >= maxBytes) {
+		l.less.Wait()
+	}
+	l.mu.Unlock()
+}
+
 // Take implements [wire.Lane].
 func (l *hostLane) Take(m *wire.Message) bool {
+	l.greeted(m)
 	switch {
 	case m.IsNotification() && m.Method == "notifications/cancelled":
 		return l.cancel(wire.Member(m.Params, "requestId"))
@@ -284,9 +313,10 @@ func (l *hostLane) start(m *wire.Message) {
 		cancel(nil)
 		return
 	}
-	l.open[key] = call
-	l.calls.Add(1)
 	id, params := m.ID, m.Params
+	l.open[key] = call
+	l.bytes += len(params)
+	l.calls.Add(1)
 	l.workers.run(func() {
 		defer l.calls.Done()
 		l.run(ctx, id, params)
@@ -294,7 +324,9 @@ func (l *hostLane) start(m *wire.Message) {
 		if l.open[key] == call { // a host that uses an id twice keeps the later one
 			delete(l.open, key)
 		}
+		l.bytes -= len(params)
 		l.mu.Unlock()
+		l.less.Signal()
 		cancel(nil)
 	})
 }
@@ -345,14 +377,39 @@ func (l *hostLane) cancel(id json.RawMessage) bool {
 	return true
 }
 
+// greeted waits for the answer to an initialize that came before: which lane the
+// next request takes depends on it, and hosts may send both at once.
+func (l *hostLane) greeted(m *wire.Message) {
+	l.mu.Lock()
+	hello := l.hello
+	if m.IsRequest() && m.Method == "initialize" && hello == nil {
+		l.hello = make(chan struct{})
+	}
+	l.mu.Unlock()
+	if hello == nil || !m.IsRequest() {
+		return
+	}
+	select {
+	case <-hello:
+	case <-l.ctx.Done():
+	}
+}
+
 // Sent implements [wire.Lane]: the fast lane opens once the host has its answer
 // to initialize.
 func (l *hostLane) Sent(method string, r *jsonrpc.Response) {
-	if method != "initialize" || r.Error != nil {
+	if method != "initialize" {
 		return
 	}
-	version, _ := wire.Unquote(wire.Member(r.Result, "protocolVersion"))
-	l.version.Store(&version)
+	if version, ok := wire.Unquote(wire.Member(r.Result, "protocolVersion")); ok && r.Error == nil {
+		l.version.Store(&version)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hello != nil {
+		close(l.hello)
+		l.hello = nil
+	}
 }
 
 // batchVersion is the one protocol version with batches.
@@ -367,7 +424,7 @@ func (l *hostLane) Stray(line []byte, m *wire.Message, err error) {
 		}
 	}
 	l.count(err)
-	code, text := jsonrpc.CodeParseError, "the line is not valid JSON: "+err.Error()
+	code, text := jsonrpc.CodeParseError, "the line is "+err.Error()
 	switch {
 	case errors.Is(err, wire.ErrUnknownID):
 		return
@@ -376,7 +433,11 @@ func (l *hostLane) Stray(line []byte, m *wire.Message, err error) {
 	case line[0] != '{': // noise, not a damaged message
 		return
 	}
-	l.refuse(m.ID, code, text)
+	id := m.ID
+	if id == nil && errors.Is(err, wire.ErrDepth) {
+		id = wire.FindID(line) // the line is sound so far, and the host can tell which request it was
+	}
+	l.refuse(id, code, text)
 }
 
 func (l *hostLane) batches() bool {
@@ -386,7 +447,7 @@ func (l *hostLane) batches() bool {
 
 // refuse answers what is no request that could be run.
 func (l *hostLane) refuse(id json.RawMessage, code int, text string) {
-	_ = l.conn.Writer().Offer(wire.AppendError(nil, id, heddle.NewRPCError(code, text).Raw)) // a host that does not read has no use for it
+	_ = l.conn.Respond(l.ctx, id, wire.AppendError(nil, id, heddle.NewRPCError(code, text).Raw)) // Next has seen to it that there is room
 }
 
 // TooLarge implements [wire.Lane].

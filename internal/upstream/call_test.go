@@ -380,7 +380,7 @@ func TestPoolKnowsItsServers(t *testing.T) {
 	}
 	refused(t, call("two"), heddle.KindUnavailable, "two", "TOKEN")
 	refused(t, call("three"), heddle.KindUnavailable, "three", "not configured")
-	if st := two.Status(); st.State != StateDisabled || st.Code != "disabled" {
+	if st := two.Status(); st.State != StateDisabled || st.Code != "unusable" {
 		t.Errorf("state %s, code %s", st.State, st.Code)
 	}
 }

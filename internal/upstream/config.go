@@ -35,8 +35,10 @@ type Config struct {
 	// Failures in a row open the circuit for Cooldown.
 	Failures int
 	Cooldown time.Duration
-	// Unusable says why the server is not started at all; "" starts it.
+	// Unusable says why the server is not started at all; "" starts it. Off says
+	// that it is not meant to be.
 	Unusable string
+	Off      bool
 	// Hash changes when anything above does.
 	Hash string
 }

@@ -82,7 +82,10 @@ func New(cfg Config, deps Deps) *Server {
 	s.breaker = newBreaker(cfg)
 	s.st.state, s.st.since = StateWaiting, time.Now()
 	if cfg.Unusable != "" {
-		s.st.state, s.st.reason, s.st.booted, s.st.code = StateDisabled, cfg.Unusable, true, "disabled"
+		s.st.state, s.st.reason, s.st.booted, s.st.code = StateDisabled, cfg.Unusable, true, "unusable"
+		if cfg.Off {
+			s.st.code = "off"
+		}
 		s.booted = true
 	}
 	return s
@@ -394,12 +397,12 @@ func (s *Server) explain(ctx context.Context, err error, sent bool) error {
 	case errors.As(err, &own), errors.As(err, &rpc):
 		return err
 	case errors.As(err, &late):
-		hint := "raise timeout for this server if it needs longer"
+		hint := "If it usually needs longer, raise its timeout."
 		if late.total {
-			hint = "it made progress, but not to the end; raise max_timeout for this server if it needs longer"
+			hint = "It made progress, but not to the end; if it usually needs longer, raise its max_timeout."
 		}
 		return &heddle.Error{Kind: heddle.KindTimeout, Op: "upstream.call", Invoked: sent, Err: err,
-			Public: fmt.Sprintf("Server %s did not answer within %s. The call was cancelled; what it did may have happened. If this is usual, %s.", name, late.limit, hint)}
+			Public: fmt.Sprintf("Server %s did not answer within %s. The call was cancelled; what it did may have happened. %s", name, late.limit, hint)}
 	case errors.Is(err, errBusy):
 		return &heddle.Error{Kind: heddle.KindTimeout, Op: "upstream.call", Err: err,
 			Public: fmt.Sprintf("Server %s had no place free for this call within %s (max_concurrency %d). Try again with fewer calls at once.", name, s.cfg.Timeout, cap(s.places))}

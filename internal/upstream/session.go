@@ -167,12 +167,24 @@ func (s *session) takeResponse(m *wire.Message) bool {
 	}
 	a := answer{result: m.Result}
 	if m.Error != nil {
-		a = answer{err: &heddle.RPCError{Raw: m.Error}}
+		a = answer{err: s.rpcError(m.Error)}
 	}
 	if !s.settle(n, a) {
 		s.late.Add(1)
 	}
 	return true
+}
+
+// rpcError is the server's error as it wrote it, if hosts can read it.
+func (s *session) rpcError(raw json.RawMessage) error {
+	var e struct {
+		Code    *json.Number `json:"code"`
+		Message *string      `json:"message"`
+	}
+	if json.Unmarshal(raw, &e) != nil || e.Code == nil || e.Message == nil {
+		return s.damaged("is an error without code and message")
+	}
+	return &heddle.RPCError{Raw: raw}
 }
 
 // clientMethods are the requests that only a client sends. One that comes back
@@ -231,13 +243,37 @@ func (s *session) progressed(n uint64) (heddle.Host, json.RawMessage) {
 	return p.host, p.token
 }
 
-// Stray implements [wire.Lane].
+// Next implements [wire.Lane]. A server is never held back: it may itself wait
+// for us to read.
+func (s *session) Next() {}
+
+// Stray implements [wire.Lane]. A damaged answer fails the call whose id it
+// bears; nothing else would before its deadline.
 func (s *session) Stray(line []byte, _ *wire.Message, err error) {
 	if err == wire.ErrUnknownID {
 		s.late.Add(1)
 		return
 	}
+	if line[0] == '[' { // some libraries answer in batches
+		if elements, err := wire.Elements(line); err == nil && len(elements) > 0 && elements[0][0] == '{' {
+			for _, e := range elements {
+				s.conn.Feed(e)
+			}
+			return
+		}
+	}
 	s.stray.add(line)
+	if n, ok := number(wire.FindID(line)); ok {
+		s.settle(n, answer{err: s.damaged("is " + err.Error())})
+	}
+}
+
+// damaged is the error of a call whose answer cannot be used.
+func (s *session) damaged(how string) error {
+	return &heddle.Error{
+		Kind: heddle.KindUpstreamError, Op: "upstream.call", Invoked: true,
+		Public: fmt.Sprintf("Server %s answered, but its answer %s. What the call did may have happened.", s.name, how),
+	}
 }
 
 // TooLarge implements [wire.Lane]: the one call whose answer was too large

@@ -18,9 +18,12 @@ import (
 var ErrUnknownID = errors.New("answer to a request that was never sent")
 
 // Lane is what a [Conn] asks about each message before the SDK sees it. All
-// methods are called from the goroutine that reads, one at a time; they must not
-// block.
+// methods but Sent are called from the goroutine that reads, one at a time.
+// None must block but Next.
 type Lane interface {
+	// Next is called before each frame is read. It may wait, to hold back a peer
+	// that asks for more than it takes.
+	Next()
 	// Take reports whether it has taken the message: the SDK then never sees it.
 	// The message's slices are the lane's to keep.
 	Take(m *Message) bool
@@ -55,6 +58,8 @@ type Conn struct {
 	idle    chan struct{}     // closed while open is empty; nil until somebody waits
 	batches map[string]*batch // by id of a member that is not answered yet
 	bad     int64             // bytes of invalid UTF-8 seen
+	closed  bool
+	fewer   *sync.Cond // open has shrunk, or closed is set
 
 	closeOnce sync.Once
 	closeErr  error
@@ -68,10 +73,12 @@ type request struct {
 // NewConn returns a connection that reads from r and writes to w. closer is
 // called once, by the first Close.
 func NewConn(r *Reader, w *Writer, lane Lane, closer func() error) *Conn {
-	return &Conn{
+	c := &Conn{
 		r: r, w: w, lane: lane, close: closer,
 		inbox: make(chan jsonrpc.Message, 16), ended: make(chan struct{}), closing: make(chan struct{}), open: map[int64]request{},
 	}
+	c.fewer = sync.NewCond(&c.mu)
+	return c
 }
 
 // Writer is where frames of a lane go.
@@ -85,6 +92,10 @@ func (c *Conn) SessionID() string { return "" }
 func (c *Conn) Close() error {
 	c.closeOnce.Do(func() {
 		close(c.closing)
+		c.mu.Lock()
+		c.closed = true
+		c.mu.Unlock()
+		c.fewer.Broadcast()
 		c.closeErr = c.close()
 	})
 	return c.closeErr
@@ -102,6 +113,7 @@ func (c *Conn) BadBytes() int64 {
 func (c *Conn) Run() error {
 	defer close(c.ended)
 	for {
+		c.lane.Next()
 		frame, err := c.r.Next()
 		var large *TooLargeError
 		switch {
@@ -116,6 +128,15 @@ func (c *Conn) Run() error {
 			return err
 		}
 		c.Feed(c.clean(frame))
+	}
+}
+
+// Below waits until the SDK has fewer than n requests to answer, or Close.
+func (c *Conn) Below(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.open) >= n && !c.closed {
+		c.fewer.Wait()
 	}
 }
 
@@ -303,6 +324,7 @@ func (c *Conn) Write(ctx context.Context, msg jsonrpc.Message) error {
 		delete(c.open, n)
 		c.settle()
 		c.mu.Unlock()
+		c.fewer.Signal()
 		return err
 	case *jsonrpc.Request:
 		var id json.RawMessage
@@ -327,7 +349,11 @@ func appendSDK(b []byte, id json.RawMessage, m *jsonrpc.Response) []byte {
 	if d, ok := m.Error.(*jsonrpc.Error); ok {
 		direct = d
 	}
-	if direct == nil { // the wrapping text says more than the wrapped one
+	switch {
+	case direct != nil:
+	case strings.Contains(m.Error.Error(), "unmarshaling "): // the SDK repeats what it was sent, and its own types
+		e.Code, e.Message = jsonrpc.CodeInvalidParams, "params do not have the form that the method demands"
+	default: // the wrapping text says more than the wrapped one
 		e.Message = m.Error.Error()
 	}
 	return AppendError(b, id, encode(e))

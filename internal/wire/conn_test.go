@@ -25,6 +25,8 @@ type lane struct {
 	sent  []string
 }
 
+func (l *lane) Next() {}
+
 func (l *lane) Take(m *Message) bool {
 	if !strings.HasPrefix(m.Method, "hot/") {
 		return false

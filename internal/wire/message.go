@@ -54,7 +54,9 @@ func Parse(frame []byte) (Message, error) {
 		case "result":
 			m.Result = v
 		case "error":
-			m.Error = v
+			if string(v) != "null" { // some libraries write it beside every result
+				m.Error = v
+			}
 		}
 		return true
 	})
@@ -72,6 +74,18 @@ func Parse(frame []byte) (Message, error) {
 		return m, ErrInvalidRequest
 	}
 	return m, nil
+}
+
+// FindID returns the top-level id of a line that is no message, nil if it has
+// none that can be read.
+func FindID(line []byte) json.RawMessage {
+	var f idFinder
+	f.feed(line)
+	id := f.id()
+	if id == nil || id[0] != '"' && id[0] != '-' && !digit(id, 0) {
+		return nil
+	}
+	return id
 }
 
 // Elements splits a JSON array, such as a batch, into its elements.

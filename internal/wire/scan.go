@@ -16,7 +16,7 @@ const MaxDepth = 10000
 // Errors of the scanner.
 var (
 	ErrSyntax = errors.New("not valid JSON")
-	ErrDepth  = errors.New("JSON nested too deeply")
+	ErrDepth  = errors.New("nested too deeply, over 10000 levels")
 )
 
 // space skips white space from b[i].

@@ -36,12 +36,13 @@ type Writer struct {
 	writing bool
 	err     error
 	drained chan struct{} // closed once pending is empty; nil if nobody waits
+	failed  chan struct{} // closed with the first error
 }
 
 // NewWriter writes to dst. If dst is an [*os.File] in non-blocking mode, small
 // frames are written without waiting or handing over to another goroutine.
 func NewWriter(dst io.Writer) *Writer {
-	return &Writer{dst: dst, try: tryFor(dst)}
+	return &Writer{dst: dst, try: tryFor(dst), failed: make(chan struct{})}
 }
 
 // Write writes one frame, which must end in a newline. It returns once the
@@ -162,6 +163,9 @@ func (w *Writer) take() []byte {
 }
 
 func (w *Writer) fail(err error) {
+	if w.err == nil {
+		close(w.failed)
+	}
 	w.err = err
 	w.pending = nil
 	w.idle()
@@ -180,6 +184,37 @@ func (w *Writer) waiter() <-chan struct{} {
 		w.drained = make(chan struct{})
 	}
 	return w.drained
+}
+
+// Failed returns a channel that is closed once a write has failed; nothing can be
+// written any more. Err says why.
+func (w *Writer) Failed() <-chan struct{} { return w.failed }
+
+// Err returns the error of the first write that failed, nil if none has.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Room waits while too much is queued for a peer that does not read, until the
+// writer fails or stop is closed.
+func (w *Writer) Room(stop <-chan struct{}) {
+	for {
+		w.mu.Lock()
+		if w.err != nil || len(w.pending) < fullAt {
+			w.mu.Unlock()
+			return
+		}
+		wait := w.waiter()
+		w.mu.Unlock()
+		select {
+		case <-wait:
+		case <-w.failed:
+		case <-stop:
+			return
+		}
+	}
 }
 
 // Flush waits until everything queued is written, the stream has failed or ctx

@@ -62,7 +62,12 @@ func compile(raw json.RawMessage) (p *program, cerr *CompileError) {
 	if cerr != nil {
 		return nil, cerr
 	}
-	return link(s)
+	p, cerr = link(s)
+	if cerr == nil && p.root.accepts()&typeObject == 0 {
+		// Arguments are always an object, and the tool is listed as if it took one.
+		return nil, compileError("its root does not accept an object, which arguments are")
+	}
+	return p, cerr
 }
 
 // vetSchema refuses what would cost too much before the library sees it.
