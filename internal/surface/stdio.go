@@ -40,6 +40,7 @@ type Stdio struct {
 
 	workers *workers
 	calls   sync.WaitGroup
+	running atomic.Int32 // how many
 	mu      sync.Mutex
 	open    map[string]*inFlight // calls of the fast lane by id
 	bytes   int                  // of their params
@@ -90,6 +91,7 @@ func (h *Stdio) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer cancel(nil)
 	lane := &hostLane{Stdio: h, ctx: ctx}
 	h.conn = wire.NewConn(wire.NewReader(in, h.o.MaxFrame), wire.NewWriter(out), lane, func() error { return nil })
+	h.conn.Writer().Gather(&h.running)
 	server := h.server()
 	h.sdk = &sdkConn{Conn: h.conn, open: map[int64]json.RawMessage{}}
 	sdk, err := server.Connect(ctx, h.sdk, nil)
@@ -317,9 +319,11 @@ func (l *hostLane) start(m *wire.Message) {
 	l.open[key] = call
 	l.bytes += len(params)
 	l.calls.Add(1)
+	l.running.Add(1)
 	l.workers.run(func() {
 		defer l.calls.Done()
 		l.run(ctx, id, params)
+		l.running.Add(-1)
 		l.mu.Lock()
 		if l.open[key] == call { // a host that uses an id twice keeps the later one
 			delete(l.open, key)

@@ -59,6 +59,7 @@ func (s *Server) open(ctx context.Context) (*life, error) {
 		name: s.cfg.Name, pending: map[uint64]*pending{}, done: make(chan struct{}), broken: make(chan struct{}), stray: strays{mask: s.deps.mask},
 	}
 	sess.conn = wire.NewConn(wire.NewReader(r, s.cfg.MaxFrame), wire.NewWriter(w), sess, func() error { return nil })
+	sess.conn.Writer().Gather(&sess.count)
 	l.session = sess
 	go func() { _ = sess.conn.Run() }() // ends with the stream, which close ends
 	go l.reap()

@@ -36,6 +36,7 @@ type session struct {
 	probe  probe
 
 	lastID atomic.Uint64
+	count  atomic.Int32 // requests that wait
 	late   atomic.Int64 // answers to nobody
 
 	mu      sync.Mutex
@@ -76,6 +77,7 @@ func (s *session) open(p *pending) (uint64, error) {
 		return 0, s.ended
 	}
 	s.pending[n] = p
+	s.count.Add(1)
 	return n, nil
 }
 
@@ -97,6 +99,7 @@ func (s *session) settle(n uint64, a answer) bool {
 // release gives p back to the pool. An answer that crossed with the end of the
 // wait is taken out first.
 func (s *session) release(n uint64, p *pending) {
+	s.count.Add(-1)
 	s.mu.Lock()
 	delete(s.pending, n)
 	s.mu.Unlock()

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +31,8 @@ type Writer struct {
 	dst io.Writer
 	// try writes what the kernel takes at once; nil where dst cannot say so.
 	try func([]byte) (int, error)
+	// crowd counts the requests in flight; nil counts none. See Gather.
+	crowd *atomic.Int32
 
 	mu      sync.Mutex
 	pending []byte
@@ -44,6 +48,11 @@ type Writer struct {
 func NewWriter(dst io.Writer) *Writer {
 	return &Writer{dst: dst, try: tryFor(dst), failed: make(chan struct{})}
 }
+
+// Gather has frames that come at the same time written together while more than
+// one request is in flight, as inFlight says. A lone request is not held up. It
+// must be called before the first write.
+func (w *Writer) Gather(inFlight *atomic.Int32) { w.crowd = inFlight }
 
 // Write writes one frame, which must end in a newline. It returns once the
 // frame is written or queued; it waits, until ctx ends, only while too much is
@@ -113,6 +122,13 @@ func (w *Writer) add(frame []byte) error {
 		return nil
 	}
 	w.writing = true
+	if w.crowd != nil && w.crowd.Load() > 1 {
+		w.pending = append(w.pending, frame...)
+		w.mu.Unlock()
+		runtime.Gosched() // others are about to write as well: one system call for all
+		w.mu.Lock()
+		frame = w.take()
+	}
 	for {
 		w.mu.Unlock()
 		n, err := w.try(frame)
