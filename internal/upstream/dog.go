@@ -80,12 +80,22 @@ func (d *dog) mind() {
 			return
 		case <-rest.C:
 		}
-		d.mu.Lock()
-		err := d.start()
-		d.mu.Unlock()
-		if err != nil {
+		if !d.again() {
 			return
 		}
+	}
+}
+
+// again starts the next watchdog, unless d was released meanwhile or it cannot be
+// started.
+func (d *dog) again() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	select {
+	case <-d.free:
+		return false
+	default:
+		return d.start() == nil
 	}
 }
 
@@ -114,6 +124,7 @@ func (d *dog) release() {
 	}
 	d.mu.Lock()
 	close(d.free)
+	_, _ = io.WriteString(d.stdin, goodbye+"\n") // if it has just ended, there is nobody to tell
 	_ = d.stdin.Close()
 	d.mu.Unlock()
 	<-d.gone

@@ -7,6 +7,10 @@ import (
 	"strings"
 )
 
+// goodbye is the line that lets the watchdog go: everything has ended in good
+// order.
+const goodbye = "bye"
+
 // Watchdog waits until its input ends, which happens when the heddle that holds
 // the other end has ended in any way, and kills what that heddle left behind:
 // the process groups it was told of and all processes marked with its run id.
@@ -16,6 +20,9 @@ func Watchdog(in io.Reader, run string) {
 	groups := map[int]bool{}
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
+		if lines.Text() == goodbye {
+			return
+		}
 		sign, num, ok := cutSign(lines.Text())
 		if pid, err := strconv.Atoi(num); err == nil && ok && pid > 1 {
 			if sign == '+' {
