@@ -46,6 +46,8 @@ type fixtureOptions struct {
 	state   string
 	// dir is where the configuration is; "" is a new one.
 	dir string
+	// host is the text of a host's own file, which is read in place of heddle.yml.
+	host string
 }
 
 // newFixture writes a heddle.yml of this text and runs a daemon on it.
@@ -60,6 +62,10 @@ func newFixture(t *testing.T, text string, o fixtureOptions) *fixture {
 	f := &fixture{t: t, dir: o.dir, path: filepath.Join(o.dir, "heddle.yml"), log: &buffer{}}
 	if text != "" {
 		f.write(text)
+	}
+	if o.host != "" {
+		f.path = filepath.Join(o.dir, "mcp.json")
+		f.replace("mcp.json", o.host)
 	}
 	load := func() (*config.Config, error) { return config.Load(f.path, config.Env{}) }
 	cfg, err := load()

@@ -194,6 +194,55 @@ func TestStrictUnusable(t *testing.T) {
 	}
 }
 
+// A server of a host's own file that heddle does not run stays with its host:
+// nothing is wrong.
+func TestHostFileWithAServerByURLIsHealthy(t *testing.T) {
+	command, _, env := mcptest.Command(mcptest.Options{})
+	vars := map[string]string{}
+	for _, kv := range env {
+		k, v, _ := strings.Cut(kv, "=")
+		vars[k] = strings.ReplaceAll(v, "$", "$$")
+	}
+	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
+		"a": map[string]any{"command": command, "env": vars}, "web": map[string]any{"type": "http", "url": "https://example.com/mcp"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFixture(t, "", fixtureOptions{host: string(text)})
+	f.ready("a")
+	if err := f.d.Strict(t.Context()); err != nil {
+		t.Errorf("strict: %v", err)
+	}
+	s := f.d.State()
+	got := map[string]string{"": s.Health}
+	for _, u := range s.Servers {
+		got[u.Name] = string(u.State) + " " + u.Code
+	}
+	if diff := cmp.Diff(map[string]string{"": "healthy", "a": "ready ", "web": "disabled off"}, got); diff != "" {
+		t.Errorf("health and servers (-want +got):\n%s", diff)
+	}
+}
+
+// The state says why rows are not written.
+func TestStateSaysWhyTheLedgerCannotBeWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := newFixture(t, "servers:\n"+server("a", mcptest.Options{}), fixtureOptions{ledger: filepath.Join(file, "ledger.db")})
+	f.ready("a")
+	if got := f.d.State().Ledger.Problem; got != "" {
+		t.Errorf("before the first row: %q", got)
+	}
+	f.mustCall("a_echo", `{"text":"x"}`)
+	mcptest.Eventually(t, func() bool { return strings.Contains(f.d.State().Ledger.Problem, file) }, "a problem that names %s", file)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	mcptest.Eventually(t, func() bool { s := f.d.State().Ledger; return s.Problem == "" && s.Written == 1 }, "a row that is written after all")
+}
+
 // Several heddles write one ledger, none loses a row.
 func TestSeveralDaemons(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")

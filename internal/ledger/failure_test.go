@@ -359,6 +359,72 @@ func TestNoDirectory(t *testing.T) {
 	checkCounts(t, l.Ledger, 20, 10)
 }
 
+// TestProblemIsSaidUntilRowsAreWritten: what stands in the way, and not a moment
+// longer than it does.
+func TestProblemIsSaidUntilRowsAreWritten(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		block func(t *testing.T, path string) (unblock func())
+		want  string
+	}{
+		{"locked", func(t *testing.T, path string) func() {
+			other := raw(t, path)
+			mustExec(t, other, "BEGIN EXCLUSIVE")
+			return func() { mustExec(t, other, "ROLLBACK") }
+		}, "locked"},
+		{"corrupt", func(t *testing.T, path string) func() {
+			if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 4096), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return func() { _ = os.Remove(path) }
+		}, "not a database"},
+		{"foreign", func(t *testing.T, path string) func() {
+			c := raw(t, path)
+			mustExec(t, c, `CREATE TABLE x (y)`)
+			c.Close()
+			return func() { _ = os.Remove(path) }
+		}, "another program"},
+		{"a directory in its place", func(t *testing.T, path string) func() {
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			return func() { _ = os.Remove(path) }
+		}, "open ledger"},
+		{"read-only directory", func(t *testing.T, path string) func() {
+			if os.Geteuid() == 0 {
+				t.Skip("nothing is read-only for root")
+			}
+			_ = os.Chmod(filepath.Dir(path), 0o500)
+			return func() { _ = os.Chmod(filepath.Dir(path), 0o700) }
+		}, "permission denied"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newClock()
+			l := start(t, Options{Path: filepath.Join(t.TempDir(), "ledger.db"), Now: c.now}, "")
+			if got := l.Problem(); got != "" {
+				t.Errorf("before the first row: %q", got)
+			}
+			unblock := test.block(t, l.path)
+			for range 2 {
+				l.calls(1)
+				if err := l.Flush(t.Context()); err == nil {
+					t.Error("Flush succeeded")
+				}
+				if got := l.Problem(); !strings.Contains(got, test.want) {
+					t.Errorf("got %q, want one that says %q", got, test.want)
+				}
+			}
+			unblock()
+			c.advance(refuseFor)
+			l.calls(1)
+			l.mustFlush()
+			if got := l.Problem(); got != "" {
+				t.Errorf("after rows were written: %q", got)
+			}
+		})
+	}
+}
+
 func TestReadOnly(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("nothing is read-only for root")

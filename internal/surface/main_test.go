@@ -62,6 +62,8 @@ type stageOptions struct {
 	upstream func(*upstream.Config)
 	// ledger is the ledger's file; "" keeps none.
 	ledger string
+	// breaks says that the daemon is going to end with an error, which is kept.
+	breaks bool
 }
 
 // stage is a host, a real daemon and its servers in one process.
@@ -72,7 +74,48 @@ type stage struct {
 	daemon  *daemon.Daemon
 	servers map[string]*mcptest.Server
 	log     *buffer
+	gate    *gate
+	out     *io.PipeReader // what the gate reads
 	ended   chan struct{}
+	err     error // of the daemon, once ended is closed
+}
+
+// gate is what a host reads from. While it is shut the host does not read.
+type gate struct {
+	r    io.Reader
+	mu   sync.Mutex
+	open chan struct{} // closed while the gate is open
+}
+
+func (g *gate) Read(b []byte) (int, error) {
+	g.mu.Lock()
+	open := g.open
+	g.mu.Unlock()
+	<-open
+	return g.r.Read(b)
+}
+
+// shut lets at most one more read through, which may have begun.
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open = make(chan struct{})
+}
+
+func (g *gate) unlock() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	select {
+	case <-g.open:
+	default:
+		close(g.open)
+	}
+}
+
+func newGate(r io.Reader) *gate {
+	g := &gate{r: r, open: make(chan struct{})}
+	g.unlock()
+	return g
 }
 
 const newestHandshake = "2025-11-25"
@@ -99,14 +142,16 @@ func newStage(t *testing.T, o stageOptions) *stage {
 	fromHeddle, out := io.Pipe()
 	go func() {
 		defer close(s.ended)
-		err := s.daemon.Run(context.Background(), func(ctx context.Context) error { return s.daemon.ServeStdio(ctx, mode, in, out) })
-		if err != nil {
-			t.Errorf("daemon: %v", err)
+		s.err = s.daemon.Run(context.Background(), func(ctx context.Context) error { return s.daemon.ServeStdio(ctx, mode, in, out) })
+		if s.err != nil && !o.breaks {
+			t.Errorf("daemon: %v", s.err)
 		}
 		_ = out.Close()
 	}()
-	s.Host = mcptest.NewHost(t, fromHeddle, toHeddle)
+	s.out, s.gate = fromHeddle, newGate(fromHeddle)
+	s.Host = mcptest.NewHost(t, s.gate, toHeddle)
 	t.Cleanup(s.close)
+	t.Cleanup(s.gate.unlock)
 	if o.version == "" {
 		o.version = newestHandshake
 	}

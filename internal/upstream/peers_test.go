@@ -1,10 +1,12 @@
 package upstream
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"log/slog"
 	"net"
+	"strings"
 
 	"heddle/internal/mcptest"
 )
@@ -53,4 +55,35 @@ func (j *joined) Close() error {
 	_ = j.feed.Close()
 	_ = j.in.Close()
 	return j.Conn.Close()
+}
+
+// rewritten connects to a well-behaved server each of whose lines f may change. f
+// gets them one after the other, without line break; "" sends nothing.
+func rewritten(f func(line string) string) func(context.Context) (io.ReadWriteCloser, error) {
+	return func(context.Context) (io.ReadWriteCloser, error) {
+		client, server := net.Pipe()
+		written, out := io.Pipe()
+		go func() {
+			mcptest.NewServer(mcptest.Options{}).Serve(server, out)
+			_ = out.Close()
+		}()
+		go func() {
+			r := bufio.NewReader(written)
+			for {
+				line, err := r.ReadString('\n')
+				if err != nil {
+					break
+				}
+				if line = f(strings.TrimSuffix(line, "\n")); line != "" {
+					_, err = io.WriteString(server, line+"\n")
+				}
+				if err != nil {
+					break
+				}
+			}
+			_ = written.Close()
+			_ = server.Close()
+		}()
+		return client, nil
+	}
 }

@@ -7,11 +7,16 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"heddle/internal/mcptest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // shutdown is how long all servers of a daemon may take to end.
@@ -171,8 +176,8 @@ func victimServers(dir string) map[string]mcptest.Options {
 	}
 }
 
-// victim is a daemon of three servers with a watchdog. It says when they run
-// and waits to be killed.
+// victim is a daemon of three servers with a watchdog. Once they run it says which
+// process the watchdog is, and again when another one is, and waits to be killed.
 func victim(dir string) {
 	ctx := context.Background()
 	exe, err := os.Executable()
@@ -193,14 +198,31 @@ func victim(dir string) {
 			panic(err)
 		}
 	}
-	fmt.Println(spawner.dog.cmd.Process.Pid)
-	for {
-		time.Sleep(time.Hour)
+	for last := 0; ; time.Sleep(5 * time.Millisecond) {
+		if pid := spawner.dog.pid(); pid != last {
+			fmt.Println(pid)
+			last = pid
+		}
 	}
+}
+
+// pid is the process that runs now, or did last.
+func (d *dog) pid() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cmd.Process.Pid
 }
 
 func TestWatchdogEndsEverythingOfAKilledDaemon(t *testing.T) {
 	processTest(t)
+	t.Run("the first", func(t *testing.T) { t.Parallel(); killDaemon(t, 0) })
+	t.Run("after it was killed", func(t *testing.T) { t.Parallel(); killDaemon(t, 1) })
+	t.Run("after it was killed twice", func(t *testing.T) { t.Parallel(); killDaemon(t, 2) })
+}
+
+// killDaemon kills the watchdog of a daemon so many times, then the daemon, and
+// checks that nothing is left.
+func killDaemon(t *testing.T, dogs int) {
 	dir := t.TempDir()
 	exe, err := os.Executable()
 	if err != nil {
@@ -216,15 +238,32 @@ func TestWatchdogEndsEverythingOfAKilledDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	lines := make(chan string, 1)
+	lines := make(chan string, dogs+1)
 	go func() {
 		s := bufio.NewScanner(out)
-		s.Scan()
-		lines <- s.Text()
+		for range cap(lines) {
+			s.Scan()
+			lines <- s.Text()
+		}
 	}()
-	dog, err := strconv.Atoi(receive(t, "the victim", lines))
-	if err != nil {
-		t.Fatalf("the victim did not start: %v", err)
+	next := func() int {
+		t.Helper()
+		pid, err := strconv.Atoi(receive(t, "a watchdog of the victim", lines))
+		if err != nil {
+			t.Fatalf("the victim did not start: %v", err)
+		}
+		return pid
+	}
+	dog := next()
+	for range dogs {
+		p, err := os.FindProcess(dog)
+		if err == nil {
+			err = p.Kill()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		dog = next()
 	}
 	pids := []int{dog}
 	for name := range victimServers(dir) {
@@ -245,6 +284,121 @@ func TestWatchdogEndsEverythingOfAKilledDaemon(t *testing.T) {
 	mcptest.WaitGone(t, pids...)
 }
 
+// noteTaker is a spawner whose watchdog writes all that it is told to the file
+// that is returned, after a line "start".
+func noteTaker(t *testing.T) (*Spawner, func() []string) {
+	t.Helper()
+	path := logFile(t)
+	told := func() []string {
+		b, err := os.ReadFile(path)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		return strings.Fields(string(b))
+	}
+	return NewSpawner([]string{"/bin/sh", "-c", `echo start >>"$0"; exec /bin/cat >>"$0"`, path}), told
+}
+
+func killDog(t *testing.T, d *dog) {
+	t.Helper()
+	p, err := os.FindProcess(d.pid())
+	if err == nil {
+		err = p.Kill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestNextWatchdogIsToldOfAllGroups(t *testing.T) {
+	processTest(t)
+	spawner, told := noteTaker(t)
+	d := spawner.guard()
+	for _, pid := range []int{11, 12, 13} {
+		d.watch(pid)
+	}
+	d.forget(11)
+	want := []string{"start", "+11", "+12", "+13", "-11"}
+	mcptest.Eventually(t, func() bool { return len(told()) >= len(want) }, "what the first watchdog is told")
+	if diff := cmp.Diff(want, told()); diff != "" {
+		t.Errorf("the first was told (-want +got):\n%s", diff)
+	}
+	first := d.pid()
+	killDog(t, d)
+	d.watch(14) // whether or not it is noticed yet
+	d.forget(12)
+	mcptest.Eventually(t, func() bool { return d.pid() != first }, "another watchdog")
+	d.watch(15)
+	var second []string
+	mcptest.Eventually(t, func() bool {
+		all := told()
+		second = all[len(want):]
+		return len(second) >= 4
+	}, "what the next watchdog is told")
+	d.release()
+	slices.Sort(second)
+	if diff := cmp.Diff([]string{"+13", "+14", "+15", "start"}, second); diff != "" {
+		t.Errorf("the next was told (-want +got):\n%s", diff)
+	}
+	mcptest.WaitGone(t, d.pid())
+	d.watch(16) // too late, which must not hurt
+	d.forget(16)
+}
+
+func TestReleaseOfAKilledWatchdogStartsNoOther(t *testing.T) {
+	processTest(t)
+	spawner, told := noteTaker(t)
+	d := spawner.guard()
+	mcptest.Eventually(t, func() bool { return len(told()) == 1 }, "a watchdog")
+	killDog(t, d)
+	mcptest.WaitGone(t, d.pid())
+	d.release()
+	if diff := cmp.Diff([]string{"start"}, told()); diff != "" {
+		t.Errorf("started (-want +got):\n%s", diff)
+	}
+}
+
+// TestReleaseCrossesWithANewStart: the pause after a watchdog's end is over just
+// as it is released. It is not parallel: it looks at all goroutines.
+func TestReleaseCrossesWithANewStart(t *testing.T) {
+	if testing.Short() || runtime.GOOS == "windows" {
+		t.Skip("starts processes")
+	}
+	spawner, told := noteTaker(t)
+	d := spawner.guard()
+	mcptest.Eventually(t, func() bool { return len(told()) == 1 }, "a watchdog")
+	killDog(t, d)
+	d.mu.Lock() // both wait for it now: the release, then the start
+	released := make(chan struct{})
+	go func() { defer close(released); d.release() }()
+	waits := func(frame string) func() bool {
+		return func() bool {
+			stacks := make([]byte, 1<<20)
+			for g := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+				if head, _, _ := strings.Cut(g, "\n"); strings.Contains(head, "sync.Mutex.Lock") && strings.Contains(g, frame) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	mcptest.Eventually(t, waits("(*dog).release"), "a release that waits")
+	mcptest.Eventually(t, waits("(*dog).mind"), "a start that waits")
+	d.mu.Unlock()
+	select {
+	case <-released:
+	case <-time.After(5 * time.Second):
+		t.Error("the release waits for a watchdog that was started after it")
+		d.mu.Lock()
+		_ = d.stdin.Close()
+		d.mu.Unlock()
+		<-released
+	}
+	if diff := cmp.Diff([]string{"start"}, told()); diff != "" {
+		t.Errorf("started (-want +got):\n%s", diff)
+	}
+}
+
 func TestOrderlyEndLetsTheWatchdogGo(t *testing.T) {
 	processTest(t)
 	exe, err := os.Executable()
@@ -258,7 +412,7 @@ func TestOrderlyEndLetsTheWatchdogGo(t *testing.T) {
 	go func() { defer close(ended); _ = deps.Spawner.Run(ctx) }()
 	r := run(t, processConfig("guarded", mcptest.Options{}), deps).ready()
 	r.echo("up")
-	pid := deps.Spawner.dog.cmd.Process.Pid
+	pid := deps.Spawner.dog.pid()
 	if !mcptest.Alive(pid) {
 		t.Error("there is no watchdog")
 	}

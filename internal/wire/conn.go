@@ -19,7 +19,7 @@ var ErrUnknownID = errors.New("answer to a request that was never sent")
 
 // Lane is what a [Conn] asks about each message before the SDK sees it. All
 // methods but Sent are called from the goroutine that reads, one at a time.
-// None must block but Next.
+// None must block for longer than a moment but Next.
 type Lane interface {
 	// Next is called before each frame is read. It may wait, to hold back a peer
 	// that asks for more than it takes.

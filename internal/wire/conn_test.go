@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -348,5 +349,58 @@ func TestConnCloseEndsReadAtOnce(t *testing.T) {
 	})
 	for range 40 { // more than the inbox holds: the reader must not hang
 		p.send(`{"jsonrpc":"2.0","method":"m"}`)
+	}
+}
+
+// TestConnBelowWaitsForAnswers: a peer that asks for more than it takes is held
+// back until the SDK has answered some, or the connection is closed.
+func TestConnBelowWaitsForAnswers(t *testing.T) {
+	for _, closed := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPeer(t)
+			go func() { _, _ = io.Copy(io.Discard, p.out) }()
+			p.conn.Below(1) // nothing is open
+			for i := range 3 {
+				_, _ = fmt.Fprintf(p.in, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"m\"}\n", i)
+			}
+			synctest.Wait()
+			p.conn.Below(4)
+			below := make(chan struct{})
+			go func() { p.conn.Below(2); close(below) }()
+			waiting := func() bool {
+				synctest.Wait()
+				select {
+				case <-below:
+					return false
+				default:
+					return true
+				}
+			}
+			got := []bool{waiting()}
+			if closed {
+				_ = p.conn.Close()
+				got = append(got, waiting())
+			}
+			for range 2 {
+				if closed {
+					break
+				}
+				m, err := p.conn.Read(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.answer(m.(*jsonrpc.Request), `{}`)
+				got = append(got, waiting())
+			}
+			want := []bool{true, true, false} // three are open, then two, then one
+			if closed {
+				want = []bool{true, false}
+			}
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("closed %v: waiting (-want +got):\n%s", closed, d)
+			}
+			_ = p.conn.Close()
+			_ = p.in.Close()
+		})
 	}
 }

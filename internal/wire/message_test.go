@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +30,9 @@ func TestParseTellsMessagesApart(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"result":null}`, "response", `1`, "", "", `null`, ""},
 		{`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`, "response", `1`, "", "", "", `{"code":1}`},
 		{`{"jsonrpc":"2.0","id":1,"result":{},"error":{"code":1}}`, "response", `1`, "", "", `{}`, `{"code":1}`},
+		{`{"jsonrpc":"2.0","id":1,"result":{},"error":null}`, "response", `1`, "", "", `{}`, ""},
+		{`{"jsonrpc":"2.0","id":1,"error": null ,"result":{}}`, "response", `1`, "", "", `{}`, ""},
+		{`{"jsonrpc":"2.0","id":1,"error":"oops"}`, "response", `1`, "", "", "", `"oops"`},
 		{`{"jsonrpc":"2.0","id":1,"method":"m","result":{},"error":{}}`, "request", `1`, "m", "", "", ""},
 		{` {"jsonrpc" : "2.0" , "id" : 7 , "result" : [ ] } `, "response", `7`, "", "", `[ ]`, ""},
 	} {
@@ -68,6 +72,7 @@ func TestParseRefusesWhatIsNoMessage(t *testing.T) {
 		{`{"jsonrpc":2.0,"id":1,"method":"m"}`, `1`, ErrInvalidRequest},
 		{`{"jsonrpc":"2.0","id":1,"method":7}`, `1`, ErrInvalidRequest},
 		{`{"jsonrpc":"2.0","id":1}`, `1`, ErrInvalidRequest},
+		{`{"jsonrpc":"2.0","id":1,"error":null}`, `1`, ErrInvalidRequest},
 		{`{"jsonrpc":"2.0","result":{}}`, ``, ErrInvalidRequest},
 		{`{"jsonrpc":"2.0"}`, ``, ErrInvalidRequest},
 		{`{}`, ``, ErrInvalidRequest},
@@ -129,6 +134,28 @@ func TestElementsSplitsAnArray(t *testing.T) {
 	for _, s := range []string{`{}`, `[1,]`, ``, `[`, `1`} {
 		if _, err := Elements([]byte(s)); err == nil {
 			t.Errorf("Elements(%s): no error", s)
+		}
+	}
+}
+
+func TestFindIDReadsWhatIsNoMessage(t *testing.T) {
+	deep := strings.Repeat(`[`, MaxDepth+1) + strings.Repeat(`]`, MaxDepth+1)
+	for _, c := range []struct{ name, in, want string }{
+		{"a control character in a string", "{\"id\":\"h1\",\"result\":{\"a\":\"x\ty\"}}", `"h1"`},
+		{"the id last", "{\"result\":{\"a\":\"x\ty\",\"id\":7},\"id\":\"h1\"}", `"h1"`},
+		{"too deep", `{"id":1.50,"result":` + deep + `}`, `1.50`},
+		{"too deep, the id last", `{"result":` + deep + `,"id":-7}`, `-7`},
+		{"cut off", `{"jsonrpc":"2.0","id":"h1","result":{"a":`, `"h1"`},
+		{"an id in a string", `{"x":"\"id\":1","id":2}`, `2`},
+		{"no id", `{"jsonrpc":"2.0","result":{"id":1}}`, ``},
+		{"null", `{"id":null,"x"}`, ``},
+		{"true", `{"id":true,"x"}`, ``},
+		{"an object", `{"id":{"a":1},"x"}`, ``},
+		{"no JSON", `Server ready, id: 7`, ``},
+		{"nothing", ``, ``},
+	} {
+		if got := string(FindID([]byte(c.in))); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -233,6 +235,91 @@ func TestWriterFlushWaitsUntilItsContextEnds(t *testing.T) {
 		}
 	})
 	_ = dst.Close()
+}
+
+// TestWriterRoomWaitsWhileTooMuchIsQueued: each way out of the wait.
+func TestWriterRoomWaitsWhileTooMuchIsQueued(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		end  func(r *io.PipeReader, w *io.PipeWriter, stop func())
+		want error
+	}{
+		{"the peer reads", func(r *io.PipeReader, _ *io.PipeWriter, _ func()) { go func() { _, _ = io.Copy(io.Discard, r) }() }, nil},
+		{"the stream fails", func(r *io.PipeReader, _ *io.PipeWriter, _ func()) { _ = r.CloseWithError(io.ErrNoProgress) }, io.ErrNoProgress},
+		{"stop is closed", func(_ *io.PipeReader, _ *io.PipeWriter, stop func()) { stop() }, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, dst := io.Pipe()
+				w := NewWriter(dst)
+				stop := make(chan struct{})
+				w.Room(stop) // nothing is queued
+				full := bytes.Repeat([]byte("x"), fullAt)
+				full[len(full)-1] = '\n'
+				for _, frame := range [][]byte{[]byte("in the pipe\n"), full[1:]} {
+					if err := w.Write(t.Context(), frame); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+					w.Room(stop) // a little room is left
+				}
+				if err := w.Write(t.Context(), []byte("x\n")); err != nil {
+					t.Fatal(err)
+				}
+				free := make(chan struct{})
+				go func() { w.Room(stop); close(free) }()
+				synctest.Wait()
+				select {
+				case <-free:
+					t.Error("room while too much is queued")
+				default:
+				}
+				c.end(r, dst, sync.OnceFunc(func() { close(stop) }))
+				synctest.Wait()
+				select {
+				case <-free:
+				default:
+					t.Error("still waiting")
+				}
+				if err := w.Err(); err != c.want {
+					t.Errorf("Err: got %v, want %v", err, c.want)
+				}
+				_ = r.Close()
+				_ = dst.Close()
+			})
+		})
+	}
+}
+
+func TestWriterSaysThatItHasFailedAndWhy(t *testing.T) {
+	kinds(t, func(t *testing.T, r io.ReadCloser, dst io.WriteCloser) {
+		w := NewWriter(dst)
+		select {
+		case <-w.Failed():
+			t.Error("failed before the first write")
+		default:
+		}
+		if err := w.Err(); err != nil {
+			t.Errorf("Err before the first write: %v", err)
+		}
+		_ = r.Close()
+		var first error
+		within(t, "writing to a closed pipe", func() {
+			for first == nil {
+				first = w.Write(t.Context(), []byte("x\n"))
+			}
+			<-w.Failed()
+		})
+		for range 3 {
+			if err := w.Write(t.Context(), []byte("x\n")); err != first {
+				t.Errorf("Write: got %v, want the first error again, %v", err, first)
+			}
+		}
+		if err := w.Err(); err != first || !errors.Is(err, io.ErrClosedPipe) && !errors.Is(err, syscall.EPIPE) {
+			t.Errorf("Err: got %v, want %v, which says that the pipe is closed", err, first)
+		}
+		within(t, "Room of a stream that failed", func() { w.Room(nil) })
+	})
 }
 
 func BenchmarkWriter(b *testing.B) {

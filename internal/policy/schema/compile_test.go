@@ -27,6 +27,11 @@ func TestCompileErrors(t *testing.T) {
 		{"bad pattern", `{"properties":{"a":{"pattern":"("}}}`, "/properties/a/pattern is not a valid regex"},
 		{"huge number", `{"properties":{"a":{"minimum":1e999999999}}}`, "it holds a number with more than 400 digits"},
 		{"no object", `"object"`, "it is not an object"},
+		{"root takes arrays", `{"type":"array"}`, noObject},
+		{"root takes nothing", `false`, noObject},
+		{"root takes a number", `{"enum":[1]}`, noObject},
+		{"root takes null", `{"const":null}`, noObject},
+		{"root takes arrays or strings", `{"type":["array","string"],"items":{}}`, noObject},
 		{"no JSON", `{"type":`, "at byte 8: a value is missing"},
 		{"too deep", strings.Repeat(`{"not":`, 5000) + `{}` + strings.Repeat(`}`, 5000), "it nests too deeply"},
 		{"too many", `{"anyOf":[` + strings.Repeat(`{},`, 20_000) + `{}]}`, "it has more than 10000 objects"},
@@ -44,6 +49,19 @@ func TestCompileErrors(t *testing.T) {
 				t.Errorf("reason is not for users: %v", err)
 			}
 		})
+	}
+}
+
+// noObject is the reason of a schema that no arguments would ever fit.
+const noObject = "its root does not accept an object, which arguments are"
+
+// TestRootThatAcceptsAnObjectCompiles: also one that accepts more, or says nothing.
+func TestRootThatAcceptsAnObjectCompiles(t *testing.T) {
+	for _, schema := range []string{`true`, `{}`, `{"type":["object","null"]}`, `{"type":"object"}`, `{"properties":{"a":{}}}`, `{"enum":[1,{"a":1}]}`, `{"anyOf":[{"type":"array"},{"type":"object"}]}`} {
+		out, _, vs, err := New(0).Check(toolOf(schema), json.RawMessage(`{"a":1}`))
+		if err != nil || len(vs) > 0 || string(out) != `{"a":1}` {
+			t.Errorf("%s: got %s, %v, %v; want the arguments to fit", schema, out, vs, err)
+		}
 	}
 }
 
