@@ -186,7 +186,7 @@ func (d *Daemon) apply(servers context.Context, c *config.Config) error {
 		s := kept(old, uc)
 		if s == nil {
 			s = upstream.New(uc, upstream.Deps{
-				Logger: d.o.Logger, Spawner: d.spawner, Starts: d.starts, Changed: d.changed, Version: heddle.Version,
+				Logger: d.o.Logger, Spawner: d.spawner, Starts: d.starts, Changed: d.changed, Published: d.published, Version: heddle.Version,
 				Mask: func(s string) string { return (*d.mask.Load())(s) },
 			})
 			fresh = append(fresh, s)
@@ -211,6 +211,7 @@ func (d *Daemon) apply(servers context.Context, c *config.Config) error {
 	}
 	d.retire(servers, old, next)
 	d.changed()
+	d.published()
 	return nil
 }
 
@@ -257,13 +258,17 @@ func (d *Daemon) retire(ctx context.Context, old, next *generation) {
 }
 
 // changed puts what a server lists into the catalog, before anybody learns that
-// the server changed; maintain does the rest.
+// the server changed.
 func (d *Daemon) changed() {
 	d.updates.Lock()
 	if g := d.current.Load(); g != nil {
 		g.update()
 	}
 	d.updates.Unlock()
+}
+
+// published has maintain do the rest, now that everybody may know.
+func (d *Daemon) published() {
 	select {
 	case d.nudge <- struct{}{}:
 	default: // one is waiting already

@@ -53,8 +53,9 @@ type Deps struct {
 	// Mask hides secrets in text that leaves the process.
 	Mask func(string) string
 	// Changed is called, without locks held, after a server's tools or state
-	// changed. It must not block.
-	Changed func()
+	// changed and before anybody who waits for that is woken, Published afterwards.
+	// Neither must block; either may be nil.
+	Changed, Published func()
 	// Version is heddle's own, for the handshake.
 	Version string
 }

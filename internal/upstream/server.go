@@ -119,6 +119,9 @@ func (s *Server) publish(f func(*status), then func()) {
 	close(s.changed)
 	s.changed = make(chan struct{})
 	s.mu.Unlock()
+	if s.deps.Published != nil {
+		s.deps.Published()
+	}
 }
 
 // Run keeps the server running until ctx ends, then ends it in good order. It
