@@ -99,7 +99,7 @@ func TestPipelinedHandshakeThatIsRefused(t *testing.T) {
 // what the queue holds, since one part of it is being written.
 const (
 	resultSize = 8 << 10
-	maxRunning = 4096
+	maxRunning = 1024
 	maxQueued  = 2 * (8 << 20) / resultSize
 )
 

@@ -49,7 +49,9 @@ func (s *session) call(ctx context.Context, params json.RawMessage) (result, rpc
 	var d heddle.Delivery
 	var err error
 	if rpc != nil { // no call at all, but still a row
-		d, err = g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return heddle.Delivery{}, rpc })
+		d, err = g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) {
+			return heddle.Delivery{}, &heddle.Error{Kind: heddle.KindInvalidArguments, Op: "surface.translate", Err: rpc}
+		})
 	} else {
 		d, err = s.mode.Call(ctx, g, c)
 	}

@@ -43,7 +43,7 @@ type Stdio struct {
 	running atomic.Int32 // how many
 	mu      sync.Mutex
 	open    map[string]*inFlight // calls of the fast lane by id
-	bytes   int                  // of their params
+	bytes   int                  // of their params and of results that are not written
 	less    *sync.Cond           // a call has ended
 	ended   bool                 // no new calls
 	stray   int64
@@ -270,7 +270,7 @@ type hostLane struct {
 // stays in its pipe. They are far above what hosts do, since a cancellation
 // waits in the same pipe.
 const (
-	maxOpen  = 4096
+	maxOpen  = 1024
 	maxBytes = 64 << 20
 )
 
@@ -347,6 +347,8 @@ func (l *hostLane) run(ctx context.Context, id, params json.RawMessage) {
 		l.conn.Drop(ctx, id)
 		return
 	}
+	l.weigh(len(result)) // it waits in memory for a host that is behind
+	defer l.weigh(-len(result))
 	buf := buffers.Get().(*[]byte)
 	if rpcError != nil {
 		*buf = wire.AppendError((*buf)[:0], id, rpcError)
@@ -358,6 +360,16 @@ func (l *hostLane) run(ctx context.Context, id, params json.RawMessage) {
 	}
 	if cap(*buf) <= 64<<10 {
 		buffers.Put(buf)
+	}
+}
+
+// weigh counts bytes that the host's calls hold.
+func (l *hostLane) weigh(n int) {
+	l.mu.Lock()
+	l.bytes += n
+	l.mu.Unlock()
+	if n < 0 {
+		l.less.Signal()
 	}
 }
 
