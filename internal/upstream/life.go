@@ -173,7 +173,7 @@ func (l *life) serve(ctx context.Context) error {
 			listCtx, cancel := context.WithTimeoutCause(ctx, l.s.cfg.StartTimeout, errStartTimeout)
 			err := l.list(listCtx)
 			cancel()
-			if err != nil {
+			if err != nil && ctx.Err() == nil { // an end is no failure
 				l.s.deps.Logger.Warn("listing failed, the old tools stay", "server", l.s.cfg.Name, "err", l.s.deps.mask(err.Error()))
 			}
 			l.rest(ctx)
