@@ -13,6 +13,7 @@ var mayImport = map[string]string{
 	".": "", // the words: the standard library alone
 
 	"internal/wire":           "",
+	"internal/tokens":         "",
 	"internal/config":         "",
 	"internal/catalog/search": "",
 	"internal/policy/schema":  ".",
@@ -46,6 +47,7 @@ var stages = set("internal/catalog", "internal/policy", "internal/upstream", "in
 // may import any.
 var mayUse = map[string]string{
 	"internal/wire":          "github.com/modelcontextprotocol/go-sdk",
+	"internal/tokens":        "github.com/tiktoken-go/tokenizer",
 	"internal/config":        "github.com/dlclark/regexp2 github.com/goccy/go-yaml github.com/tailscale/hujson github.com/zalando/go-keyring",
 	"internal/policy/schema": "github.com/dlclark/regexp2 github.com/santhosh-tekuri/jsonschema/v6",
 	"internal/upstream":      "github.com/cenkalti/backoff/v5 github.com/modelcontextprotocol/go-sdk github.com/sony/gobreaker/v2 golang.org/x/sys",
