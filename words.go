@@ -55,6 +55,11 @@ type Tool struct {
 // a check can ask the user. A host that cannot be asked answers with an
 // [RPCError] of code -32601.
 type Host interface {
+	// ID tells one host's session from another's.
+	ID() string
+	// Capabilities are the client capabilities that the host declared, as it wrote
+	// them; nil before it did.
+	Capabilities() json.RawMessage
 	// Request sends a request to the host and returns the raw result.
 	Request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	// Notify sends a notification to the host. It does not wait for delivery.
@@ -75,6 +80,10 @@ type Call struct {
 	Arguments json.RawMessage
 	// Meta is the request's _meta, exact bytes; nil when absent.
 	Meta json.RawMessage
+	// Protocol are the members of the request's _meta that the protocol without
+	// handshake defines (its version, the client's capabilities, …), as
+	// `"key":value,…`; nil for a host with a handshake. They are not in Meta.
+	Protocol json.RawMessage
 	// Extra are the members of the request's params that are none of the above, as
 	// `,"key":value…`; nil when there are none. They go up as they are.
 	Extra json.RawMessage

@@ -16,20 +16,25 @@ var mayImport = map[string]string{
 	"internal/tokens":         "",
 	"internal/config":         "",
 	"internal/catalog/search": "",
+	"internal/catalog/minify": ".",
 	"internal/policy/schema":  ".",
+	"internal/dial/address":   "",
+	"internal/dial":           "internal/dial/address",
 
 	// The stages of a call. They do not know each other: gateway alone puts them
 	// together. (The one edge to come is deliver → capture.)
-	"internal/catalog":  ". internal/catalog/search",
-	"internal/policy":   ". internal/policy/schema",
-	"internal/upstream": ". internal/wire",
-	"internal/deliver":  ".",
-	"internal/ledger":   ".",
+	"internal/catalog":             ". internal/catalog/search",
+	"internal/policy":              ". internal/policy/schema",
+	"internal/upstream":            ". internal/wire",
+	"internal/upstream/streamable": "internal/wire",
+	"internal/deliver":             ".",
+	"internal/ledger":              ".",
 
-	"internal/gateway": ". internal/catalog internal/deliver internal/ledger internal/policy internal/upstream internal/wire",
-	"internal/surface": ". internal/catalog internal/gateway internal/wire",
-	"internal/daemon":  ". internal/catalog internal/config internal/gateway internal/ledger internal/policy internal/policy/schema internal/surface internal/upstream",
-	"internal/cli":     ". internal/catalog internal/config internal/daemon internal/gateway internal/surface internal/upstream internal/wire",
+	"internal/gateway": ". internal/catalog internal/deliver internal/ledger internal/policy internal/policy/schema internal/upstream internal/wire",
+	"internal/surface": ". internal/catalog internal/catalog/minify internal/gateway internal/policy/schema internal/wire",
+	"internal/daemon":  ". internal/catalog internal/config internal/dial internal/gateway internal/ledger internal/policy internal/policy/schema internal/surface internal/upstream internal/upstream/streamable",
+	"internal/demo":    ". internal/config internal/daemon internal/ledger internal/surface internal/tokens internal/upstream internal/wire",
+	"internal/cli":     ". internal/catalog internal/catalog/minify internal/config internal/daemon internal/demo internal/gateway internal/policy/schema internal/surface internal/tokens internal/upstream internal/wire",
 	"cmd/heddle":       "internal/cli",
 
 	// For tests alone.
@@ -53,7 +58,7 @@ var mayUse = map[string]string{
 	"internal/upstream":      "github.com/cenkalti/backoff/v5 github.com/modelcontextprotocol/go-sdk github.com/sony/gobreaker/v2 golang.org/x/sys",
 	"internal/ledger":        "modernc.org/sqlite",
 	"internal/surface":       "github.com/modelcontextprotocol/go-sdk",
-	"internal/daemon":        "github.com/fsnotify/fsnotify golang.org/x/sys",
+	"internal/daemon":        "github.com/fsnotify/fsnotify golang.org/x/sync golang.org/x/sys",
 	"internal/cli":           "github.com/modelcontextprotocol/go-sdk github.com/spf13/cobra",
 }
 

@@ -48,7 +48,7 @@ func (a *app) call(ctx context.Context, args []string) error {
 	if err := only(cfg, server); err != nil {
 		return err
 	}
-	d, err := a.daemon(cfg, "cli", false)
+	d, err := a.daemon(cfg, "cli", options{})
 	if err != nil {
 		return err
 	}
@@ -164,6 +164,12 @@ func (a *app) printBlock(b json.RawMessage) {
 // terminal is the host of a call from the command line: nobody listens to its
 // progress, and it can be asked nothing.
 type terminal struct{}
+
+// ID implements [heddle.Host].
+func (terminal) ID() string { return "cli" }
+
+// Capabilities implements [heddle.Host].
+func (terminal) Capabilities() json.RawMessage { return json.RawMessage(`{}`) }
 
 // Request implements [heddle.Host].
 func (terminal) Request(_ context.Context, method string, _ json.RawMessage) (json.RawMessage, error) {

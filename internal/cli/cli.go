@@ -58,7 +58,7 @@ func Main(args []string, in *os.File, out, errOut io.Writer) int {
 	defer stop()
 	signal.Ignore(syscall.SIGPIPE) // a host that closes stderr must not end us; writes report it
 	root := a.root()
-	root.SetArgs(args)
+	root.SetArgs(demoArgs(args))
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errOut)
@@ -128,27 +128,34 @@ func (a *app) fail(err error, hint string) {
 
 // later are the commands that this build does not have yet.
 var later = []string{
-	"serve", "sse", "demo", "init", "analyze", "plan", "install", "verify", "rollback", "uninstall", "doctor", "inspect", "stats",
+	"init", "analyze", "plan", "install", "verify", "rollback", "uninstall", "doctor", "stats",
 	"log", "profile", "lock", "approve", "quarantine", "bench", "token", "login",
 }
 
 // root builds the command tree.
 func (a *app) root() *cobra.Command {
+	demo := false
 	root := &cobra.Command{
 		Use:           "heddle",
 		Short:         "One MCP server in front of all of yours",
 		Long:          "heddle stands between an MCP host and its MCP servers: the host connects to heddle alone,\nheddle connects to every server.",
 		SilenceErrors: true, SilenceUsage: true,
 		Args: func(_ *cobra.Command, args []string) error { return unknownCommand(args) },
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if demo {
+				return a.demo(c.Context())
+			}
+			return c.Help()
+		},
 	}
+	root.Flags().BoolVar(&demo, "demo", false, "the same as the command demo")
 	root.PersistentFlags().StringVarP(&a.config, "config", "c", "", "configuration file (default: HEDDLE_CONFIG, or heddle.yml found upward from here)")
 	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "warn", "what goes to stderr: error, warn, info or debug")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &usageError{err, "see `" + c.CommandPath() + " --help`"}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.startCommand(), a.validateCommand(), a.statusCommand(), a.callCommand(), a.searchCommand(), a.versionCommand())
+	root.AddCommand(a.startCommand(), a.serveCommand(), a.sseCommand(), a.demoCommand(), a.validateCommand(), a.statusCommand(), a.callCommand(), a.searchCommand(), a.inspectCommand(), a.versionCommand())
 	for _, name := range later {
 		root.AddCommand(laterCommand(name))
 	}
@@ -219,6 +226,17 @@ func (a *app) stateDir() string {
 		return ""
 	}
 	return filepath.Join(a.env.Home, ".local", "state", "heddle")
+}
+
+// cacheDir is where heddle keeps what it could learn anew.
+func (a *app) cacheDir() string {
+	if dir, ok := a.env.Lookup("XDG_CACHE_HOME"); ok && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "heddle", "catalog")
+	}
+	if a.env.Home == "" {
+		return ""
+	}
+	return filepath.Join(a.env.Home, ".cache", "heddle", "catalog")
 }
 
 func (a *app) ledgerPath() string {

@@ -77,7 +77,7 @@ func (a *app) search(ctx context.Context, query, server string) error {
 			return err
 		}
 	}
-	d, err := a.daemon(cfg, "search", false)
+	d, err := a.daemon(cfg, "search", options{})
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 
 	"heddle/internal/config"
 	"heddle/internal/daemon"
@@ -30,7 +29,7 @@ func (a *app) startCommand() *cobra.Command {
 			return a.start(c.Context(), mode, strict)
 		},
 	}
-	c.Flags().StringVarP(&mode, "mode", "m", "compact", "what the host sees: "+strings.Join(surface.Names(), " or "))
+	c.Flags().StringVarP(&mode, "mode", "m", "compact", "what the host sees: "+surface.ModeList())
 	c.Flags().BoolVar(&strict, "strict", false, "exit with code 1 if a server does not start")
 	c.Flags().StringVar(&profile, "profile", "", "")
 	_ = c.Flags().MarkHidden("profile") // refused by name until it is built
@@ -53,7 +52,7 @@ func (a *app) start(ctx context.Context, name string, strict bool) error {
 			"remove heddle from the servers of that file"}
 	}
 	a.warn(cfg.Warnings)
-	d, err := a.daemon(cfg, name, true)
+	d, err := a.daemon(cfg, name, options{serves: true, eager: strict})
 	if err != nil {
 		return err
 	}
@@ -88,15 +87,21 @@ func (a *app) shareCores() {
 	}
 }
 
-// daemon builds the daemon of a configuration. One that serves follows changes
-// of the file and shows in `heddle status`.
-func (a *app) daemon(cfg *config.Config, mode string, serves bool) (*daemon.Daemon, error) {
+// options say what a daemon is for. One that serves follows changes of the file
+// and shows in `heddle status`; an eager one starts every server at once.
+type options struct{ serves, eager bool }
+
+// daemon builds the daemon of a configuration.
+func (a *app) daemon(cfg *config.Config, mode string, is options) (*daemon.Daemon, error) {
 	logger, err := a.logger()
 	if err != nil {
 		return nil, err
 	}
-	o := daemon.Options{Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), Mode: mode, Environ: os.Environ}
-	if serves {
+	o := daemon.Options{
+		Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), CacheDir: a.cacheDir(), Mode: mode, Environ: os.Environ,
+		Eager: is.eager,
+	}
+	if is.serves {
 		o.Load = func() (*config.Config, error) { return config.Load(cfg.Path, a.env) }
 		o.StateDir = a.stateDir()
 	}

@@ -110,7 +110,7 @@ func lacking(cfg *config.Config) error {
 
 // tryServers starts every server once and adds what it lists to the report.
 func (a *app) tryServers(ctx context.Context, cfg *config.Config, r *report) error {
-	d, err := a.daemon(cfg, "validate", false)
+	d, err := a.daemon(cfg, "validate", options{eager: true})
 	if err != nil {
 		return err
 	}

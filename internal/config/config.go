@@ -73,8 +73,11 @@ type Results struct {
 	MaxFrame int64
 }
 
-// Catalog says how tools are named.
+// Catalog says how tools are named and what is remembered of them.
 type Catalog struct {
+	// Cache keeps the tools of servers between runs, so that a host sees them before
+	// their servers have started.
+	Cache bool
 	// NameBudget is the longest exposed tool name, in bytes.
 	NameBudget int
 }
@@ -97,8 +100,9 @@ type Breaker struct {
 // Ledger says how long rows are kept.
 type Ledger struct{ Keep time.Duration }
 
-// Server is one upstream server. Command, Args, Env and Cwd have their
-// references resolved, unless the server is Disabled or Unusable.
+// Server is one upstream server: a command or a URL. Command, Args, Env, Cwd, URL,
+// Headers and CAFile have their references resolved, unless the server is Disabled
+// or Unusable.
 type Server struct {
 	// Name is normalised to ^[a-z][a-z0-9_-]{0,31}$ and unique; Original is the name
 	// as the file has it.
@@ -111,8 +115,21 @@ type Server struct {
 	EnvPassthrough []string
 	// Cwd is absolute; the directory of the file if none is given.
 	Cwd string
-	// Eager asks for a start at boot.
-	Eager bool
+	// URL is the server's, absolute and without a login; "" if a command starts it.
+	URL string
+	// Type is how the server at URL speaks: "http" for streamable HTTP, "sse" for the
+	// older HTTP+SSE, "" to find out.
+	Type string
+	// Headers are sent with each request to URL, by canonical name.
+	Headers map[string]string
+	// CAFile is the absolute path of a file with certificates to trust besides the
+	// system's; "" for none.
+	CAFile string
+	// Start is "lazy", "eager" or "" for what suits.
+	Start string
+	// IdleStop is how long a server may be without calls before it is stopped; 0 is
+	// for ever.
+	IdleStop time.Duration
 	// StartTimeout bounds the start, Timeout a call, and MaxTimeout a call that
 	// reports progress or waits for the user.
 	StartTimeout, Timeout, MaxTimeout time.Duration
@@ -123,7 +140,7 @@ type Server struct {
 	Unusable string
 	// Tools holds the server's own allow and deny lists.
 	Tools Tools
-	// Hash is a digest of everything that makes the server's process. A server whose
+	// Hash is a digest of everything that makes the server's session. A server whose
 	// hash is unchanged keeps its session on a reload.
 	Hash string
 }
@@ -131,8 +148,8 @@ type Server struct {
 // String returns the configuration's path: its contents may hold secrets.
 func (c Config) String() string { return "config " + c.Path }
 
-// String returns the server's name: its environment and arguments may hold
-// secrets.
+// String returns the server's name: its environment, arguments and headers may
+// hold secrets.
 func (s Server) String() string { return "server " + s.Name }
 
 // LogValue implements [slog.LogValuer] for the same reason.
@@ -210,7 +227,7 @@ func defaults(path string) *Config {
 	return &Config{
 		Path: path, Dir: filepath.Dir(path), Form: formHeddle,
 		Results: Results{OutputSchema: "drop", MaxFrame: 64 << 20},
-		Catalog: Catalog{NameBudget: 51},
+		Catalog: Catalog{NameBudget: 51, Cache: true},
 		Restart: Restart{MaxAttempts: 5, BaseDelay: time.Second},
 		Breaker: Breaker{Failures: 3, Cooldown: 30 * time.Second},
 		Ledger:  Ledger{Keep: 90 * day},

@@ -77,7 +77,7 @@ func TestDefaults(t *testing.T) {
 	want := &Config{
 		Path: c.Path, Dir: filepath.Dir(c.Path), Form: "heddle",
 		Results: Results{OutputSchema: "drop", MaxFrame: 64 << 20},
-		Catalog: Catalog{NameBudget: 51},
+		Catalog: Catalog{NameBudget: 51, Cache: true},
 		Restart: Restart{MaxAttempts: 5, BaseDelay: time.Second},
 		Breaker: Breaker{Failures: 3, Cooldown: 30 * time.Second},
 		Ledger:  Ledger{Keep: 90 * 24 * time.Hour},
@@ -106,7 +106,7 @@ tools:
   deny: ["github/delete_*"]
   params: {github_search: {q: {max_length: 200, pattern: '^\w+$', required: true}}}
 results: {output_schema: keep, max_frame: 2MB}
-catalog: {name_budget: 60}
+catalog: {name_budget: 60, cache: false}
 servers:
   Sequential Thinking:
     command: ./bin/server
@@ -120,6 +120,7 @@ servers:
     timeout: 10s
     max_timeout: 20s
     max_concurrency: 2
+    idle_stop: 10m
     tools: {allow: [a], deny: [b]}
   b: {command: x, disabled: true}
 restart: {max_attempts: 0, base_delay: 500ms}
@@ -142,7 +143,7 @@ ledger: {keep: 1d12h}
 			Name: "sequential-thinking", Original: "Sequential Thinking",
 			Command: filepath.Join(c.Dir, "bin/server"), Args: []string{"-p", "8080", "1.10", "true", "value-of-x"},
 			Env: map[string]string{"A": "1", "B": "x"}, EnvPassthrough: []string{"HTTPS_PROXY"},
-			Cwd: filepath.Join(c.Dir, "sub"), Eager: true,
+			Cwd: filepath.Join(c.Dir, "sub"), Start: "eager", IdleStop: 10 * time.Minute,
 			StartTimeout: 90 * time.Second, Timeout: 10 * time.Second, MaxTimeout: 20 * time.Second, MaxConcurrency: 2,
 			Tools: Tools{Allow: []string{"a"}, Deny: []string{"b"}}, Hash: c.Servers[0].Hash,
 		}, {

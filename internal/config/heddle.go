@@ -182,7 +182,8 @@ func (d *heddleDecoder) results(n *node, path string) {
 func (d *heddleDecoder) catalog(n *node, path string) {
 	d.section(n, path, keys{
 		"name_budget": func(n *node, path string) { d.integer(n, path, &d.cfg.Catalog.NameBudget, 16, 128) },
-	}, "cache", "lock")
+		"cache":       func(n *node, path string) { d.boolean(n, path, &d.cfg.Catalog.Cache) },
+	}, "lock")
 }
 
 func (d *heddleDecoder) restart(n *node, path string) {

@@ -3,8 +3,9 @@ package config
 import "strings"
 
 const (
-	noHTTP  = "HTTP upstreams are not in this build"
-	noStart = "it has no command"
+	noKind  = "heddle does not know its type"
+	noURL   = "it has no url"
+	noStart = "it has no command and no url"
 )
 
 // hostDecoder reads a host's own file.
@@ -70,18 +71,16 @@ func (d hostDecoder) hostServers(n *node, path string) []*rawServer {
 // hostServer reads one entry. What heddle cannot run is not wrong: it is left
 // out with a warning, and the others work.
 func (d serverDecoder) hostServer(f field, path string, s *rawServer) {
-	kind, remote, enabled := "", false, true
+	kind, enabled := "", true
 	known := keys{
 		"command":  func(n *node, path string) { s.command = d.command(n, path) },
 		"args":     func(n *node, path string) { s.args = d.args(n, path) },
 		"env":      func(n *node, path string) { s.env = d.environment(n, path) },
 		"cwd":      func(n *node, path string) { s.cwd = d.reference(n, path) },
+		"headers":  func(n *node, path string) { s.headers = d.headers(n, path) },
 		"disabled": func(n *node, path string) { d.boolean(n, path, &s.Disabled) },
 		"enabled":  func(n *node, path string) { d.boolean(n, path, &enabled) },
 		"type":     func(n *node, _ string) { kind = strings.ToLower(n.text) },
-	}
-	for _, key := range []string{"url", "httpUrl", "serverUrl"} {
-		known[key] = func(*node, string) { remote = true }
 	}
 	for _, member := range d.fields(f.value, path) {
 		if read, ok := known[member.key]; ok && member.value.kind != kindNull {
@@ -89,18 +88,50 @@ func (d serverDecoder) hostServer(f field, path string, s *rawServer) {
 		}
 	}
 	s.Disabled = s.Disabled || !enabled
+	url, key := hostURL(f.value)
 	command := f.value.get("command") != nil && f.value.get("command").kind != kindNull
 	switch {
-	case remote && command && kind == "":
+	case url != nil && command && kind == "":
 		d.problem(f.at(), path, "has both command and url; a server has one of them")
-	case remote && !command, isHTTP(kind):
-		s.Unusable = noHTTP
+	case url != nil && (!command || isHTTP(kind)):
+		d.hostRemote(url, join(path, key), kind, s)
+	case isHTTP(kind):
+		s.Unusable = noURL
 	case !command:
 		s.Unusable = noStart
+	default:
+		s.headers = nil
 	}
 	if s.Unusable != "" { // such servers stay with their host, which is nothing to mend
 		s.Disabled = true
 		d.warn(f.at(), path, "is skipped: %s", s.Unusable)
+	}
+}
+
+// hostURL returns the URL of an entry and its key, nil if there is none.
+func hostURL(entry *node) (*node, string) {
+	for _, key := range []string{"httpUrl", "url", "serverUrl"} {
+		if n := entry.get(key); n != nil && n.kind != kindNull {
+			return n, key
+		}
+	}
+	return nil, ""
+}
+
+// hostRemote reads where a host's entry finds its server.
+func (d serverDecoder) hostRemote(n *node, path, kind string, s *rawServer) {
+	s.command, s.args, s.env, s.cwd = text{}, nil, nil, text{}
+	var known bool
+	if s.Type, known = hostType(kind); !known {
+		s.Unusable = noKind
+		return
+	}
+	s.url = d.reference(n, path)
+	if s.url.at == nil || s.url.parts.hasRefs() {
+		return
+	}
+	if why := badURL(s.url.parts.literal()); why != "" {
+		s.Unusable = "its url " + why
 	}
 }
 

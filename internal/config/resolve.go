@@ -63,17 +63,11 @@ func (r *resolver) server(raw *rawServer) Server {
 	}
 	var gaps gaps
 	s := raw.Server
-	s.Command = r.command(raw.command, &gaps)
-	for _, a := range raw.args {
-		s.Args = append(s.Args, r.text(a, &gaps))
-	}
-	s.Env = map[string]string{}
-	for _, e := range raw.env {
-		s.Env[e.key] = r.text(e.value, &gaps)
-	}
-	s.Cwd = r.cwd(raw.cwd, &gaps)
-	if s.Command == "" && gaps.none() {
-		gaps.add("its command is empty")
+	if raw.url.at != nil {
+		s.Cwd, s.Env = r.cfg.Dir, map[string]string{}
+		r.remote(raw, &s, &gaps)
+	} else {
+		r.process(raw, &s, &gaps)
 	}
 	if gaps.none() {
 		r.mask(&s)
@@ -81,6 +75,22 @@ func (r *resolver) server(raw *rawServer) Server {
 	}
 	written.Unusable = gaps.reason(r.dotenv)
 	return written
+}
+
+// process resolves what a server with a command has.
+func (r *resolver) process(raw *rawServer, s *Server, gaps *gaps) {
+	s.Command = r.command(raw.command, gaps)
+	for _, a := range raw.args {
+		s.Args = append(s.Args, r.text(a, gaps))
+	}
+	s.Env = map[string]string{}
+	for _, e := range raw.env {
+		s.Env[e.key] = r.text(e.value, gaps)
+	}
+	s.Cwd = r.cwd(raw.cwd, gaps)
+	if s.Command == "" && gaps.none() {
+		gaps.add("its command is empty")
+	}
 }
 
 // asWritten returns the server with its texts as the file has them.
@@ -100,6 +110,13 @@ func (r *resolver) asWritten(raw *rawServer) Server {
 	for _, e := range raw.env {
 		s.Env[e.key] = written(e.value)
 	}
+	s.URL, s.CAFile = written(raw.url), written(raw.caFile)
+	for _, h := range raw.headers {
+		if s.Headers == nil {
+			s.Headers = map[string]string{}
+		}
+		s.Headers[h.key] = written(h.value)
+	}
 	return s
 }
 
@@ -108,6 +125,14 @@ func (r *resolver) mask(s *Server) {
 	for key, value := range s.Env {
 		if secretKey(key) {
 			r.masked.add(value)
+		}
+	}
+	for key, value := range s.Headers {
+		if secretKey(key) {
+			r.masked.add(value)
+			if _, token, ok := strings.Cut(value, " "); ok { // Bearer …
+				r.masked.add(token)
+			}
 		}
 	}
 	for _, key := range s.EnvPassthrough {
@@ -289,7 +314,7 @@ func (r *resolver) hostValue(name string, gaps *gaps) string {
 	return ""
 }
 
-// hash digests everything that makes the process of s. A server that cannot be
+// hash digests everything that makes the session with s. A server that cannot be
 // used has one too, so that it changes when it can.
 func (r *resolver) hash(s *Server) string {
 	passed := map[string]string{}
@@ -307,9 +332,14 @@ func (r *resolver) hash(s *Server) string {
 		Start, Call, Limit int64
 		Concurrency        int
 		Disabled           bool
+		URL, Type, CAFile  string
+		Headers            map[string]string
+		Begin              string
+		Idle               int64
 	}{
 		s.Command, s.Args, s.Env, passed, s.Cwd, s.Unusable,
 		int64(s.StartTimeout), int64(s.Timeout), int64(s.MaxTimeout), s.MaxConcurrency, s.Disabled,
+		s.URL, s.Type, s.CAFile, s.Headers, s.Start, int64(s.IdleStop),
 	})
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])

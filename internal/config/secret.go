@@ -1,8 +1,10 @@
 package config
 
 import (
+	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -107,10 +109,13 @@ func secretUnder(name, v string) bool {
 // literalSecrets returns the texts of a server that hold a secret in plain sight.
 func literalSecrets(raw *rawServer) []text {
 	var out []text
-	for _, e := range raw.env {
+	for _, e := range slices.Concat(raw.env, raw.headers) {
 		if !e.value.parts.hasRefs() && secretUnder(e.key, e.value.parts.literal()) {
 			out = append(out, e.value)
 		}
+	}
+	if raw.url.at != nil && !raw.url.parts.hasRefs() && secretQuery(raw.url.parts.literal()) {
+		out = append(out, raw.url)
 	}
 	flag := ""
 	for _, a := range raw.args {
@@ -126,6 +131,22 @@ func literalSecrets(raw *rawServer) []text {
 		}
 	}
 	return out
+}
+
+// secretQuery reports whether a URL has a secret among its parameters.
+func secretQuery(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil {
+		return false
+	}
+	for name, values := range u.Query() {
+		for _, v := range values {
+			if secretUnder(name, v) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // reviewer warns about what is probably not meant. It names places, not values.
@@ -147,9 +168,11 @@ func (d reviewer) server(s *Server, raw *rawServer) {
 	for _, t := range raw.args {
 		d.bareVariable(t)
 	}
-	for _, e := range raw.env {
+	for _, e := range slices.Concat(raw.env, raw.headers) {
 		d.bareVariable(e.value)
 	}
+	d.bareVariable(raw.url)
+	d.bareVariable(raw.caFile)
 	d.bareVariable(raw.command)
 	d.bareVariable(raw.cwd)
 }

@@ -16,6 +16,9 @@ type rawServer struct {
 	args    []text
 	env     []envEntry
 	cwd     text
+	url     text
+	headers []envEntry
+	caFile  text
 }
 
 // text is one value that may hold references.
@@ -88,28 +91,26 @@ func (d *heddleDecoder) serverName(f field, path string, names map[string]string
 // server reads one server of heddle.yml.
 func (d serverDecoder) server(f field, path string, s *rawServer) {
 	before := len(d.problems)
-	url, command := f.value.get("url") != nil, f.value.get("command") != nil
 	d.section(f.value, path, keys{
 		"command":         func(n *node, path string) { s.command = d.command(n, path) },
 		"args":            func(n *node, path string) { s.args = d.args(n, path) },
 		"env":             func(n *node, path string) { s.env = d.environment(n, path) },
 		"cwd":             func(n *node, path string) { s.cwd = d.reference(n, path) },
 		"env_passthrough": func(n *node, path string) { s.EnvPassthrough = d.passthrough(n, path) },
-		"start":           func(n *node, path string) { d.start(n, path, s) },
-		"type":            d.transport,
+		"url":             func(n *node, path string) { s.url = d.url(n, path) },
+		"headers":         func(n *node, path string) { s.headers = d.headers(n, path) },
+		"ca_file":         func(n *node, path string) { s.caFile = d.reference(n, path) },
+		"start":           func(n *node, path string) { d.oneOf(n, path, &s.Start, "lazy", "eager") },
+		"type":            func(n *node, path string) { d.oneOf(n, path, &s.Type, "http", "sse", "stdio") },
 		"start_timeout":   d.time(&s.StartTimeout),
 		"timeout":         d.time(&s.Timeout),
 		"max_timeout":     d.time(&s.MaxTimeout),
+		"idle_stop":       func(n *node, path string) { d.idleStop(n, path, &s.IdleStop) },
 		"max_concurrency": func(n *node, path string) { d.integer(n, path, &s.MaxConcurrency, 1, 100_000) },
 		"disabled":        func(n *node, path string) { d.boolean(n, path, &s.Disabled) },
 		"tools":           d.serverTools(&s.Tools),
-	}, "url", "headers", "ca_file", "idle_stop", "allow_private_hosts", "provenance_denylist")
-	switch {
-	case url && command:
-		d.problem(f.at(), path, "has both command and url; a server has one of them")
-	case !url && !command && (f.value.kind == kindMap || f.value.kind == kindNull):
-		d.problem(f.at(), path, "has neither command nor url; give the command that starts the server")
-	}
+	}, "allow_private_hosts", "provenance_denylist")
+	d.oneWay(f, path, s)
 	if s.Timeout > s.MaxTimeout && !d.wrong(before, join(path, "timeout"), join(path, "max_timeout")) {
 		d.timeouts(f, path, s)
 	}
@@ -128,26 +129,6 @@ func (d serverDecoder) timeouts(f field, path string, s *rawServer) {
 	}
 	d.problem(at, join(path, key), "timeout (%s) is longer than max_timeout (%s)", s.Timeout, s.MaxTimeout)
 	d.hint("set max_timeout to at least %s", s.Timeout)
-}
-
-func (d serverDecoder) start(n *node, path string, s *rawServer) {
-	word := ""
-	if n.kind == kindString && n.text == "lazy" {
-		d.problem(n, path, "lazy: not in this build")
-		d.hint("remove the key: every server starts at boot")
-		return
-	}
-	d.oneOf(n, path, &word, "eager")
-	s.Eager = word == "eager"
-}
-
-func (d serverDecoder) transport(n *node, path string) {
-	if n.kind == kindString && (n.text == "http" || n.text == "sse") {
-		d.problem(n, path, "%s: not in this build", n.text)
-		return
-	}
-	word := ""
-	d.oneOf(n, path, &word, "stdio")
 }
 
 // command reads what starts the server.

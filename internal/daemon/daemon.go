@@ -2,8 +2,7 @@ package daemon
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +34,11 @@ type Options struct {
 	LedgerPath string
 	// StateDir is where `heddle status` looks; "" writes no state.
 	StateDir string
+	// CacheDir is where servers' catalogs are kept between runs; "" keeps none.
+	CacheDir string
 	Mode     string
+	// Eager starts every server at once, whatever is known of it.
+	Eager bool
 	// Environ returns the variables that children may be given.
 	Environ func() []string
 	// InProcess adds servers without a process.
@@ -52,13 +55,25 @@ type Daemon struct {
 	nudge   chan struct{} // a server changed
 
 	current atomic.Pointer[generation]
-	host    atomic.Pointer[surface.Stdio]
+	front   atomic.Pointer[front]
 
 	servers sync.WaitGroup // of all generations
 	reloads sync.Mutex     // one apply at a time
 	updates sync.Mutex     // one reading of the servers at a time
 	mask    atomic.Pointer[func(string) string]
 	schemas atomic.Pointer[[]catalog.Warning]
+}
+
+// front is a way in for hosts.
+type front interface {
+	// Changed says that the tools may have changed, Heard what a server said; they
+	// do not block.
+	Changed()
+	Heard(ctx context.Context, server, method string, params json.RawMessage, host heddle.Host)
+	// Host is whom servers ask outside of any call; nil if there is nobody.
+	Host() heddle.Host
+	// Stray counts lines that were no messages.
+	Stray() int64
 }
 
 // generation is what one reading of the configuration built.
@@ -70,6 +85,7 @@ type generation struct {
 	gateway *gateway.Gateway
 	stop    map[string]context.CancelFunc // ends a server's Run
 	version uint64                        // sum of the listings' versions in catalog
+	views   views
 }
 
 // New returns a daemon that does nothing until Run.
@@ -89,6 +105,10 @@ func (d *Daemon) Pool() *upstream.Pool { return d.current.Load().pool }
 
 // Policy returns the policy of the current generation.
 func (d *Daemon) Policy() *policy.Policy { return d.current.Load().policy }
+
+// Flush returns when the ledger's file has every call that has ended. It needs a
+// running Run.
+func (d *Daemon) Flush(ctx context.Context) error { return d.ledger.Flush(ctx) }
 
 // Run builds everything, calls serve with it running, and takes it down when
 // serve returns or ctx ends. Nothing is left when it returns.
@@ -134,8 +154,18 @@ func (d *Daemon) ServeStdio(ctx context.Context, mode surface.Mode, in io.Reader
 		Mode: mode, Gateway: d.Gateway, Servers: names, Logger: d.o.Logger, Version: heddle.Version,
 		MaxFrame: int(d.o.Config.Results.MaxFrame), Started: func(i surface.SessionInfo) { d.session(ctx, mode, i) },
 	})
-	d.host.Store(host)
+	d.open(host)
 	return host.Run(ctx, in, out)
+}
+
+func (d *Daemon) open(f front) { d.front.Store(&f) }
+
+// host returns whom servers ask outside of any call.
+func (d *Daemon) host() heddle.Host {
+	if f := d.front.Load(); f != nil {
+		return (*f).Host()
+	}
+	return nil
 }
 
 // session writes the ledger's row of a host's session, once as it begins and
@@ -185,10 +215,7 @@ func (d *Daemon) apply(servers context.Context, c *config.Config) error {
 	for _, uc := range d.upstreams(c) {
 		s := kept(old, uc)
 		if s == nil {
-			s = upstream.New(uc, upstream.Deps{
-				Logger: d.o.Logger, Spawner: d.spawner, Starts: d.starts, Changed: d.changed, Published: d.published, Version: heddle.Version,
-				Mask: func(s string) string { return (*d.mask.Load())(s) },
-			})
+			s = upstream.New(uc, d.deps(servers, uc.Cache))
 			fresh = append(fresh, s)
 		} else {
 			next.stop[s.Name()] = old.stop[s.Name()]
@@ -196,10 +223,7 @@ func (d *Daemon) apply(servers context.Context, c *config.Config) error {
 		pool = append(pool, s)
 	}
 	next.pool = upstream.NewPool(pool)
-	next.catalog = catalog.New(catalog.Options{
-		Allowed:    func(r heddle.ToolRef) bool { return p.Access(r).Allowed },
-		NameBudget: c.Catalog.NameBudget, Own: surface.OwnNames(),
-	})
+	next.catalog = catalog.New(d.catalogOptions(c, p))
 	if old != nil {
 		next.catalog.Inherit(old.catalog)
 	}
@@ -214,6 +238,29 @@ func (d *Daemon) apply(servers context.Context, c *config.Config) error {
 	d.published()
 	return nil
 }
+
+// deps are what a server shares with the others; cached names its file in the
+// cache, "" if it has none.
+func (d *Daemon) deps(ctx context.Context, cached string) upstream.Deps {
+	mask := func(s string) string { return (*d.mask.Load())(s) }
+	deps := upstream.Deps{
+		Logger: d.o.Logger, Spawner: d.spawner, Starts: d.starts, Changed: d.changed, Published: d.published, Version: heddle.Version,
+		Mask: mask, Host: d.host,
+		Heard: func(server, method string, params json.RawMessage, host heddle.Host) {
+			if f := d.front.Load(); f != nil {
+				(*f).Heard(ctx, server, method, json.RawMessage(mask(string(params))), host)
+			}
+		},
+	}
+	if cached != "" {
+		deps.Listed = func(s *upstream.Server) {
+			d.servers.Go(func() { d.cache().store(cached, s) })
+		}
+	}
+	return deps
+}
+
+func (d *Daemon) cache() catalogCache { return catalogCache{d.o.CacheDir, d.o.Logger} }
 
 // kept returns the old generation's server of that configuration, nil if there
 // is none.
@@ -283,11 +330,24 @@ func (g *generation) update() {
 	for _, s := range g.pool.Servers() {
 		l := s.Listing()
 		version += l.Version
-		sources = append(sources, catalog.Source{Server: l.Server, Definitions: l.Tools, Instructions: l.Instructions, Known: l.Listed, State: string(l.State)})
+		sources = append(sources, source(&l))
 	}
 	if version != g.version {
 		g.version = version
 		g.catalog.Update(sources)
+	}
+}
+
+// source is a server's part of a catalog.
+func source(l *upstream.Listing) catalog.Source {
+	return catalog.Source{Server: l.Server, Definitions: l.Tools, Instructions: l.Instructions, Known: l.Listed, State: string(l.State)}
+}
+
+// catalogOptions are what all catalogs of a configuration share.
+func (d *Daemon) catalogOptions(c *config.Config, p *policy.Policy) catalog.Options {
+	return catalog.Options{
+		Allowed:    func(r heddle.ToolRef) bool { return p.Access(r).Allowed },
+		NameBudget: c.Catalog.NameBudget, Own: surface.OwnNames(),
 	}
 }
 
@@ -306,8 +366,8 @@ func (d *Daemon) maintain(ctx, servers context.Context) error {
 			return nil
 		case <-d.nudge:
 			g := d.current.Load()
-			if h := d.host.Load(); h != nil {
-				h.Changed()
+			if f := d.front.Load(); f != nil {
+				(*f).Changed()
 			}
 			if n := g.catalog.Generation(); n != checked && booted(g) {
 				checked = n
@@ -340,52 +400,6 @@ func (d *Daemon) reload(servers context.Context) {
 		return
 	}
 	d.o.Logger.Info("configuration reloaded", "servers", len(c.Servers))
-}
-
-// policyConfig is the part of a configuration that the policy needs.
-func policyConfig(c *config.Config) policy.Config {
-	out := policy.Config{Allow: c.Tools.Allow, Deny: c.Tools.Deny, Servers: map[string]policy.ServerRules{}, Params: map[string]map[string]policy.ParamRule{}}
-	for _, s := range c.Servers {
-		out.Servers[s.Name] = policy.ServerRules{Allow: s.Tools.Allow, Deny: s.Tools.Deny}
-	}
-	for tool, params := range c.Tools.Params {
-		rules := map[string]policy.ParamRule{}
-		for name, r := range params {
-			rules[name] = policy.ParamRule{MaxLength: r.MaxLength, Pattern: r.Pattern, Required: r.Required}
-		}
-		out.Params[tool] = rules
-	}
-	return out
-}
-
-// upstreams is the part of a configuration that the servers need.
-func (d *Daemon) upstreams(c *config.Config) []upstream.Config {
-	var out []upstream.Config
-	for _, s := range c.Servers {
-		u := upstream.Config{
-			Name: s.Name, Command: s.Command, Args: s.Args, Env: childEnv(d.o.Environ(), &s, c.Path), Dir: s.Cwd,
-			StartTimeout: s.StartTimeout, Timeout: s.Timeout, MaxTimeout: s.MaxTimeout, MaxConcurrency: s.MaxConcurrency,
-			Unusable: s.Unusable,
-		}
-		if u.Off = s.Disabled; u.Off && u.Unusable == "" {
-			u.Unusable = "disabled in the configuration"
-		}
-		out = append(out, common(u, c, s.Hash))
-	}
-	for _, u := range d.o.InProcess {
-		out = append(out, common(u, c, u.Hash))
-	}
-	return out
-}
-
-// common adds what all servers of a configuration share.
-func common(u upstream.Config, c *config.Config, hash string) upstream.Config {
-	u.MaxFrame = int(c.Results.MaxFrame)
-	u.MaxAttempts, u.BaseDelay = c.Restart.MaxAttempts, c.Restart.BaseDelay
-	u.Failures, u.Cooldown = c.Breaker.Failures, c.Breaker.Cooldown
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s|%v|%v|%v|%d|%v|%v|%d|%v|%s", hash, u.StartTimeout, u.Timeout, u.MaxTimeout, u.MaxConcurrency, u.MaxFrame, u.MaxAttempts, u.Failures, u.Cooldown, u.Unusable))
-	u.Hash = hex.EncodeToString(sum[:])
-	return u
 }
 
 // ErrStrict is returned by [Daemon.Strict] when a server did not start.

@@ -175,6 +175,10 @@ func (f *fixture) mustCall(tool, arguments string) string {
 // silent is a host that can be asked nothing.
 type silent struct{}
 
+func (silent) ID() string { return "silent" }
+
+func (silent) Capabilities() json.RawMessage { return nil }
+
 func (silent) Request(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, heddle.NewRPCError(-32601, "no")
 }

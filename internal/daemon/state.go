@@ -74,8 +74,8 @@ func (d *Daemon) State() State {
 		PID: os.Getpid(), Version: heddle.Version, Mode: d.o.Mode, Config: g.config.Path, Started: d.started, Written: time.Now(),
 		Ledger: LedgerState{Path: d.o.LedgerPath, Written: d.ledger.Written(), Dropped: d.ledger.Dropped(), Problem: d.ledger.Problem()},
 	}
-	if h := d.host.Load(); h != nil {
-		s.HostStray = h.Stray()
+	if f := d.front.Load(); f != nil {
+		s.HostStray = (*f).Stray()
 	}
 	snapshot := g.catalog.Snapshot()
 	allowed := map[string]int{}
@@ -111,7 +111,7 @@ func health(servers []upstream.Status) string {
 	for _, s := range servers {
 		switch {
 		case switchedOff(&s):
-		case s.State == upstream.StateReady && s.Circuit == "closed":
+		case s.State == upstream.StateReady && s.Circuit == "closed", s.State == upstream.StateIdle:
 		case s.State == upstream.StateWaiting || s.State == upstream.StateStarting:
 			if word == "healthy" {
 				word = "starting"

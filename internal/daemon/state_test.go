@@ -196,7 +196,7 @@ func TestStrictUnusable(t *testing.T) {
 
 // A server of a host's own file that heddle does not run stays with its host:
 // nothing is wrong.
-func TestHostFileWithAServerByURLIsHealthy(t *testing.T) {
+func TestHostFileWithADisabledServerIsHealthy(t *testing.T) {
 	command, _, env := mcptest.Command(mcptest.Options{})
 	vars := map[string]string{}
 	for _, kv := range env {
@@ -204,7 +204,7 @@ func TestHostFileWithAServerByURLIsHealthy(t *testing.T) {
 		vars[k] = strings.ReplaceAll(v, "$", "$$")
 	}
 	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
-		"a": map[string]any{"command": command, "env": vars}, "web": map[string]any{"type": "http", "url": "https://example.com/mcp"},
+		"a": map[string]any{"command": command, "env": vars}, "web": map[string]any{"type": "http", "url": "https://example.com/mcp", "disabled": true},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,10 @@ import (
 // nobody is a host that cannot be asked.
 type nobody struct{}
 
+func (nobody) ID() string { return "nobody" }
+
+func (nobody) Capabilities() json.RawMessage { return nil }
+
 func (nobody) Request(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, heddle.NewRPCError(-32601, "nobody is there")
 }

@@ -28,13 +28,15 @@ func (g *Gateway) Call(ctx context.Context, c *heddle.Call) (d heddle.Delivery, 
 	row := g.ledger.Begin(c)
 	defer g.end(&row, &d, &err)
 
+	clock := time.Now()
 	tool, err := g.resolve(ctx, c)
+	row.Queue = time.Since(clock)
 	if err != nil {
 		return d, err
 	}
 	row.Server, row.Name = tool.Ref.Server, tool.Ref.Name
 
-	clock := time.Now()
+	clock = time.Now()
 	verdict := g.policy.Before(ctx, c, tool)
 	if verdict.Action == policy.Ask {
 		verdict = g.ask(ctx, c, verdict)
@@ -48,7 +50,7 @@ func (g *Gateway) Call(ctx context.Context, c *heddle.Call) (d heddle.Delivery, 
 
 	clock = time.Now()
 	result, err := g.pool.Call(ctx, tool, c)
-	row.Queue, row.Upstream = result.Queued, time.Since(clock)-result.Queued
+	row.Queue, row.Upstream = row.Queue+result.Queued, time.Since(clock)-result.Queued
 	row.UpstreamBytes = int64(len(result.Raw))
 	if err != nil {
 		return d, err
@@ -108,13 +110,15 @@ func isError(raw json.RawMessage) bool {
 }
 
 // resolve finds the tool that the host named. While servers are still starting
-// it waits for the one that the name may belong to.
+// it waits for the one that the name belongs to, or may belong to: what a server
+// lists once it runs may differ from what is known of it from before.
 func (g *Gateway) resolve(ctx context.Context, c *heddle.Call) (*heddle.Tool, error) {
 	native := c.Mode == "native"
-	if tool, ok := g.Snapshot(c.Principal).Lookup(c.Tool, native); ok {
+	tool, ok := g.Snapshot(c.Principal).Lookup(c.Tool, native)
+	if ok && g.pool.Ready(tool.Ref.Server) {
 		return tool, nil
 	}
-	if err := g.awaitOwner(ctx, c.Tool); err != nil {
+	if err := g.awaitOwner(ctx, c.Tool, tool); err != nil {
 		return nil, err
 	}
 	snapshot := g.Snapshot(c.Principal)
@@ -133,9 +137,13 @@ func (g *Gateway) resolve(ctx context.Context, c *heddle.Call) (*heddle.Tool, er
 // that are still starting.
 const listWait = 2 * time.Second
 
-// awaitOwner waits for the start of the server whose name the tool's name
-// begins with; a name that could be anybody's waits a moment for all of them.
-func (g *Gateway) awaitOwner(ctx context.Context, name string) error {
+// awaitOwner waits for the start of the tool's server; of a tool that is not
+// known, the server whose name the tool's name begins with. A name that could be
+// anybody's waits a moment for all of them.
+func (g *Gateway) awaitOwner(ctx context.Context, name string, tool *heddle.Tool) error {
+	if tool != nil {
+		return g.pool.Wait(ctx, tool.Ref.Server)
+	}
 	var owner *upstream.Server
 	for _, s := range g.pool.Servers() {
 		rest, ok := strings.CutPrefix(name, s.Name())

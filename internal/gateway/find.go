@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"heddle"
 	"heddle/internal/catalog"
+	"heddle/internal/policy/schema"
 	"heddle/internal/wire"
 )
 
@@ -20,44 +23,152 @@ const (
 	maxAnswer  = 10 << 10
 )
 
+// Once reports whether a server's own instructions are still to be told in a
+// session, and counts them as told.
+type Once func(server string) bool
+
 // Find answers find_tool: at most three matches from the authorized catalog, as
 // text.
-func (g *Gateway) Find(p heddle.Principal, query, server string) (string, error) {
+func (g *Gateway) Find(p heddle.Principal, query, server string, once Once) (string, error) {
+	matches, nothing, err := g.Search(p, query, server, maxMatches)
+	if err != nil || len(matches) == 0 {
+		return nothing, err
+	}
+	return matchText(matches, g.Introduce(p, matches, once)), nil
+}
+
+// Search returns at most n tools of the authorized catalog that fit the query. If
+// there are none, nothing says so, with what is near and where to look.
+func (g *Gateway) Search(p heddle.Principal, query, server string, n int) (matches []catalog.Match, nothing string, err error) {
 	switch n := utf8.RuneCountInString(query); {
 	case strings.TrimSpace(query) == "":
-		return "", invalidQuery("query is empty. Describe one capability: action, object and product, for example \"create issue github\".")
+		return nil, "", invalidQuery("query is empty. Describe one capability: action, object and product, for example \"create issue github\".")
 	case n > maxQuery:
-		return "", invalidQuery(fmt.Sprintf("query has %d characters, the limit is %d. Describe one capability, not the whole task.", n, maxQuery))
+		return nil, "", invalidQuery(fmt.Sprintf("query has %d characters, the limit is %d. Describe one capability, not the whole task.", n, maxQuery))
 	}
 	snapshot := g.Snapshot(p)
-	if server != "" && g.pool.Server(server) == nil {
-		return "", invalidQuery("there is no such server. " + g.serverList(snapshot))
+	if server != "" && !g.knows(snapshot, server) {
+		return nil, "", invalidQuery("there is no such server. " + g.serverList(snapshot))
 	}
-	matches := snapshot.Find(query, server, maxMatches)
+	matches = snapshot.Find(query, server, n)
 	if len(matches) == 0 {
-		return "No tool fits this query. " + g.serverList(snapshot), nil
+		nothing = g.noMatch(snapshot, query, server)
 	}
-	return matchText(matches), nil
+	for _, m := range matches[:min(len(matches), maxMatches)] {
+		g.pool.Wake(m.Tool.Ref.Server) // it is likely to be called next
+	}
+	return matches, nothing, nil
+}
+
+// knows reports whether there is a server of that name.
+func (g *Gateway) knows(s *catalog.Snapshot, server string) bool {
+	return g.pool.Server(server) != nil || slices.ContainsFunc(s.Servers(), func(i catalog.ServerInfo) bool { return i.Name == server })
+}
+
+// maxNear is how many near names are told where nothing fits.
+const maxNear = 5
+
+// noMatch says that nothing fits. What comes closest is named, and no more than
+// named: a model takes what is shown as a match for one.
+func (g *Gateway) noMatch(s *catalog.Snapshot, query, server string) string {
+	text := "No tool fits this query."
+	near := s.Near(query, 3, false)
+	for _, m := range s.Rank(query, server, 3) {
+		near = append(near, m.Tool.Exposed)
+	}
+	seen := map[string]bool{}
+	near = slices.DeleteFunc(near, func(name string) bool {
+		t, ok := s.Lookup(name, false)
+		again := seen[name]
+		seen[name] = true
+		return again || !ok || server != "" && t.Ref.Server != server
+	})
+	if len(near) > 0 {
+		text += " Near names: " + strings.Join(near[:min(len(near), maxNear)], ", ") + "."
+	}
+	return text + " Ask for one capability in English, as action, object and product (\"create issue github\"), or for an exact name.\n" + g.serverList(s)
+}
+
+// maxInstructions is how much of a server's own instructions is told, in
+// characters.
+const maxInstructions = 1000
+
+// Introduce returns what the servers of the matches say of themselves and was not
+// told in this session, a line a server.
+func (g *Gateway) Introduce(p heddle.Principal, matches []catalog.Match, once Once) string {
+	about := map[string]string{}
+	for _, s := range g.Snapshot(p).Servers() {
+		about[s.Name] = s.Instructions
+	}
+	var b strings.Builder
+	for _, m := range matches {
+		server := m.Tool.Ref.Server
+		text := clean(about[server], maxInstructions)
+		about[server] = ""
+		if text != "" && once(server) {
+			fmt.Fprintf(&b, "Server %s says: %s\n", server, text)
+		}
+	}
+	return b.String()
+}
+
+// clean makes a server's text one line of at most n characters without what
+// controls a terminal or how text is shown.
+func clean(text string, n int) string {
+	text = strings.ToValidUTF8(text[:min(len(text), 8*n)], "")
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), unicode.IsControl(r):
+			return ' '
+		case unicode.Is(unicode.Cf, r): // bidirectional overrides, zero width and tags
+			return -1
+		}
+		return r
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return text
 }
 
 func invalidQuery(public string) error {
 	return &heddle.Error{Kind: heddle.KindInvalidQuery, Op: "gateway.find", Public: strings.ToUpper(public[:1]) + public[1:]}
 }
 
-// serverList names all servers with their tool counts, and why some have none.
+const (
+	maxServers    = 50      // of a list of them
+	maxServerList = 4 << 10 // bytes of it
+	serversALine  = 8
+)
+
+// serverList names the servers with their tool counts, and why some have none.
 func (g *Gateway) serverList(s *catalog.Snapshot) string {
-	var parts []string
-	for _, info := range s.Servers() {
+	var b strings.Builder
+	all := s.Servers()
+	for i, info := range all {
 		part := fmt.Sprintf("%s (%d tools)", info.Name, info.Tools)
 		if !info.Known {
-			part = info.Name + " (" + g.why(info) + ")"
+			part = info.Name + " (" + cut(g.why(info), 200) + ")"
 		}
-		parts = append(parts, part)
+		if i == maxServers || b.Len()+len(part) > maxServerList {
+			fmt.Fprintf(&b, ", and %d more", len(all)-i)
+			break
+		}
+		switch {
+		case i == 0:
+			b.WriteString("Servers: ")
+		case i%serversALine == 0:
+			b.WriteString(",\n")
+		default:
+			b.WriteString(", ")
+		}
+		b.WriteString(part)
 	}
-	if len(parts) == 0 {
+	if len(all) == 0 {
 		return "No servers are configured."
 	}
-	return "Servers: " + strings.Join(parts, ", ") + "."
+	return b.String() + "."
 }
 
 func (g *Gateway) why(info catalog.ServerInfo) string {
@@ -77,17 +188,30 @@ type shown struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+	// Signature stands for the schema where that is left out.
+	Signature string `json:"signature,omitempty"`
 }
 
-// matchText lists the matches, one JSON object a line. What does not fit into
-// the answer is shortened from the last match on.
-func matchText(matches []catalog.Match) string {
+// lean is how long the answer may get before matches after the first are shown
+// with their signature alone, in bytes: most answers then cost a model less than
+// 600 tokens.
+const lean = 3000
+
+// matchText lists the matches, one JSON object a line, after what their servers
+// say. The best match is shown whole if there is room at all; the others in the
+// room that it leaves.
+func matchText(matches []catalog.Match, about string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Call one of these with call_tool, its name as `tool`.\n")
+	fmt.Fprintf(&b, "%sCall one of these with call_tool, its name as `tool`.\n", about)
 	room := maxAnswer - b.Len()
+	spent := 0
 	for i, m := range matches {
 		left := len(matches) - i - 1
-		line := fit(m.Tool, room-left*256)
+		line := fit(m.Tool, room-left*brief)
+		if i > 0 && spent+len(line) > lean {
+			line = fitSignature(m.Tool, min(len(line), brief))
+		}
+		spent += len(line)
 		room -= len(line) + 1
 		b.WriteByte('\n')
 		b.WriteString(line)
@@ -98,11 +222,11 @@ func matchText(matches []catalog.Match) string {
 // fit returns the tool as one line of at most room bytes, giving up first on
 // long enums, then on the schema, then on the end of the description.
 func fit(t *heddle.Tool, room int) string {
-	out := shown{Name: t.Exposed, Description: t.Description, InputSchema: t.Listed}
+	out := shown{Name: t.Exposed, Description: t.Description, InputSchema: bare(t.Listed)}
 	if line := encode(out); len(line) <= room {
 		return line
 	}
-	out.InputSchema = shortEnums(t.Listed)
+	out.InputSchema = shortEnums(out.InputSchema)
 	if line := encode(out); len(line) <= room {
 		return line
 	}
@@ -112,11 +236,25 @@ func fit(t *heddle.Tool, room int) string {
 			return line
 		}
 	}
-	out.InputSchema = nil
-	for n := 600; ; n /= 2 { // what is escaped takes more room than its length
-		out.Description = cut(t.Description, n) + " (Its schema is left out here: search for the exact name to see it.)"
-		if line := encode(out); len(line) <= room || n == 0 {
+	return fitSignature(t, room)
+}
+
+// brief is how long a match is that is shown without its schema, in bytes.
+const brief = 640
+
+// fitSignature returns the tool without its schema as one line of at most room
+// bytes, or as short as it gets.
+func fitSignature(t *heddle.Tool, room int) string {
+	out := shown{Name: t.Exposed, Signature: schema.Signature("", t)}
+	const ask = " (Ask for the exact name to see its schema.)"
+	for n := 240; ; n /= 2 { // what is escaped takes more room than its length
+		out.Description = strings.TrimSpace(cut(t.Description, n) + ask)
+		line := encode(out)
+		if len(line) <= room || n == 0 && out.Signature == "" {
 			return line
+		}
+		if n == 0 {
+			out.Signature, n = "", 240
 		}
 	}
 }
@@ -139,13 +277,70 @@ func encode(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// bare returns the schema without what says nothing to a caller: its titles, its
+// comments and the name of its dialect. Validation always uses the whole.
+func bare(v json.RawMessage) json.RawMessage { return strip(v, false, 0) }
+
+// strip copies v, a schema or, as a bag, an object of schemas by name.
+func strip(v json.RawMessage, bag bool, depth int) json.RawMessage {
+	if depth > 64 || len(v) == 0 {
+		return v
+	}
+	if v[0] == '[' {
+		return stripAll(v, depth)
+	}
+	if v[0] != '{' {
+		return v
+	}
+	out := []byte{'{'}
+	_ = wire.Members(v, func(key string, value json.RawMessage) bool {
+		if !bag {
+			switch key {
+			case "title", "$comment", "$schema":
+				if len(value) > 0 && value[0] == '"' {
+					return true
+				}
+			case "const", "enum", "default", "examples", "required":
+			case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
+				value = strip(value, true, depth+1)
+			default:
+				value = strip(value, false, depth+1)
+			}
+		} else {
+			value = strip(value, false, depth+1)
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, wire.Quote(key)...), ':'), value...)
+		return true
+	})
+	return append(out, '}')
+}
+
+// stripAll strips the schemas in an array.
+func stripAll(v json.RawMessage, depth int) json.RawMessage {
+	items, err := wire.Elements(v)
+	if err != nil {
+		return v
+	}
+	out := []byte{'['}
+	for i, item := range items {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, strip(item, false, depth+1)...)
+	}
+	return append(out, ']')
+}
+
 // shortEnum is how many values of a long enum are shown.
 const shortEnum = 10
 
 // shortEnums returns the schema with long enums cut to their first values and a
 // note that counts all of them. Validation always uses the whole.
-func shortEnums(schema json.RawMessage) json.RawMessage {
-	return shorten(schema, 0)
+func shortEnums(whole json.RawMessage) json.RawMessage {
+	return shorten(whole, 0)
 }
 
 func shorten(v json.RawMessage, depth int) json.RawMessage {

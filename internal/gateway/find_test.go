@@ -24,16 +24,16 @@ func TestFindRefusals(t *testing.T) {
 		strings.Repeat("x", 1<<20):    "the limit is 256",
 		strings.Repeat("\u0301", 300): "300 characters",
 	} {
-		_, err := g.Find(heddle.Local, query, "")
+		_, err := g.Find(heddle.Local, query, "", never)
 		var e *heddle.Error
 		if !errors.As(err, &e) || e.Kind != heddle.KindInvalidQuery || !strings.Contains(e.Public, says) {
 			t.Errorf("%.20q: %v, want %q", query, err, says)
 		}
 	}
-	if _, err := g.Find(heddle.Local, strings.Repeat("查", 256), ""); err != nil {
+	if _, err := g.Find(heddle.Local, strings.Repeat("查", 256), "", never); err != nil {
 		t.Errorf("256 code points: %v", err)
 	}
-	if _, err := g.Find(heddle.Local, "echo", "nobody"); heddle.KindOf(err) != heddle.KindInvalidQuery {
+	if _, err := g.Find(heddle.Local, "echo", "nobody", never); heddle.KindOf(err) != heddle.KindInvalidQuery {
 		t.Errorf("unknown server: %v", err)
 	}
 }
@@ -83,10 +83,13 @@ func TestMatchTextIsBounded(t *testing.T) {
 	}
 	for first := 8500; first < 10500; first += 50 {
 		for _, second := range []int{0, 100, 500, 1000, 5000} {
-			answer := matchText([]catalog.Match{match("a", first, ""), match("b", second, strings.Repeat("\x02", 900)), match("c", 5000, strings.Repeat("report ", 200))})
+			answer := matchText([]catalog.Match{match("a", first, ""), match("b", second, strings.Repeat("\x02", 900)), match("c", 5000, strings.Repeat("report ", 200))}, "")
 			if len(answer) > maxAnswer || strings.Count(answer, `"name":"`) != 3 {
 				t.Fatalf("schemas of %d and %d bytes: an answer of %d bytes", first, second, len(answer))
 			}
 		}
 	}
 }
+
+// never is a session that has been told of every server.
+func never(string) bool { return false }

@@ -95,6 +95,10 @@ type asked struct {
 	params json.RawMessage
 }
 
+func (*asked) ID() string { return "asked" }
+
+func (*asked) Capabilities() json.RawMessage { return nil }
+
 func (h *asked) Request(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	h.method, h.params = method, params
 	return json.RawMessage(h.answer), h.err

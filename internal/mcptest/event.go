@@ -14,16 +14,19 @@ const Deadline = 20 * time.Second
 
 // Event is one thing that happened to a [Server].
 type Event struct {
-	// Kind is start, discover, initialize, initialized, list, call, cancelled,
-	// response, signal or eof.
+	// Kind is start, discover, initialize, initialized, list (of tools), call,
+	// cancelled, request (any other), notification (any other), response, signal or
+	// eof.
 	Kind string `json:"kind"`
 	PID  int    `json:"pid"`
 	// Children are the processes that a start started.
 	Children []int `json:"children,omitempty"`
 	// ID is the request's id, or the one that was cancelled, as it was written.
 	ID string `json:"id,omitempty"`
-	// Tool is the tool that was called, Params the request's params.
-	Tool   string          `json:"tool,omitempty"`
+	// Tool is the tool that was called, Method the request's or notification's.
+	Tool   string `json:"tool,omitempty"`
+	Method string `json:"method,omitempty"`
+	// Params are the request's, or the whole of a response.
 	Params json.RawMessage `json:"params,omitempty"`
 }
 

@@ -162,7 +162,13 @@ func (h *Host) Notify(method, params string) {
 // result. It fails the test if the server refuses.
 func (h *Host) Initialize(version string) json.RawMessage {
 	h.t.Helper()
-	m := h.Request("initialize", fmt.Sprintf(`{"protocolVersion":%q,"capabilities":{},"clientInfo":{"name":"mcptest","version":"1"}}`, version))
+	return h.InitializeWith(version, "{}")
+}
+
+// InitializeWith is Initialize of a host with these capabilities.
+func (h *Host) InitializeWith(version, capabilities string) json.RawMessage {
+	h.t.Helper()
+	m := h.Request("initialize", fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"mcptest","version":"1"}}`, version, capabilities))
 	if m.Error != nil {
 		h.t.Fatalf("initialize %s: %s", version, m.Error)
 	}

@@ -17,11 +17,25 @@ type Options struct {
 	// Results are raw result objects by tool name, Errors raw JSON-RPC error objects.
 	Results map[string]json.RawMessage `json:",omitempty"`
 	Errors  map[string]json.RawMessage `json:",omitempty"`
+	// Extra lists the further built-in tools too.
+	Extra bool `json:",omitempty"`
+	// Resources, Templates and Prompts are raw items of those lists. Nil lists say
+	// that there is no such thing, in the handshake as well.
+	Resources, Templates, Prompts []json.RawMessage `json:",omitempty"`
+	// Contents are raw results of resources/read by URI, Messages of prompts/get by
+	// name; what is in neither is not found. Completion is the raw result of each
+	// completion/complete; nil completes nothing.
+	Contents, Messages map[string]json.RawMessage `json:",omitempty"`
+	Completion         json.RawMessage            `json:",omitempty"`
+	// Logging takes logging/setLevel, Subscribe resources/subscribe.
+	Logging, Subscribe bool `json:",omitempty"`
+	// Hang are methods that are never answered.
+	Hang []string `json:",omitempty"`
 	// Instructions are sent with the handshake.
 	Instructions string `json:",omitempty"`
 
-	// PageSize splits tools/list into pages; 0 is one page. Pages lists that many
-	// pages of one generated tool each instead. RepeatCursor answers every page
+	// PageSize splits lists into pages; 0 is one page. Pages lists that many pages
+	// of one generated item each instead. RepeatCursor answers every page
 	// with the same cursor, EmptyCursor ends the list with "".
 	PageSize, Pages           int  `json:",omitempty"`
 	RepeatCursor, EmptyCursor bool `json:",omitempty"`

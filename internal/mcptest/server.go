@@ -32,8 +32,9 @@ type Server struct {
 
 	writing sync.Mutex // one frame at a time
 
-	mu      sync.Mutex
-	tools   []json.RawMessage
+	mu    sync.Mutex
+	tools []json.RawMessage
+	others
 	calls   map[string]context.CancelFunc // by id
 	answers map[string]chan []byte        // of the client, by our id
 	busy    sync.WaitGroup
@@ -41,13 +42,13 @@ type Server struct {
 
 // NewServer returns a server that does nothing until Serve.
 func NewServer(o Options) *Server {
-	s := &Server{o: o, tools: o.Tools, calls: map[string]context.CancelFunc{}, answers: map[string]chan []byte{}}
+	s := &Server{o: o, tools: o.Tools, others: others{o.Resources, o.Templates, o.Prompts}, calls: map[string]context.CancelFunc{}, answers: map[string]chan []byte{}}
 	s.events.more = make(chan struct{})
 	if o.Log != "" {
 		s.events.file, _ = os.OpenFile(o.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) // nil keeps them in memory alone
 	}
 	if o.Tools == nil {
-		s.tools = builtin()
+		s.tools = builtin(o.Extra)
 	}
 	return s
 }
@@ -268,7 +269,7 @@ func (s *Server) handle(frame []byte) (stop bool) {
 		return false
 	}
 	if m.IsResponse() {
-		s.events.add(Event{Kind: "response", ID: string(m.ID)})
+		s.events.add(Event{Kind: "response", ID: string(m.ID), Params: frame})
 		s.mu.Lock()
 		c := s.answers[string(m.ID)]
 		s.mu.Unlock()
@@ -297,8 +298,13 @@ func (s *Server) handle(frame []byte) (stop bool) {
 	case "subscriptions/listen":
 		s.Notify("notifications/subscriptions/acknowledged", json.RawMessage(`{"_meta":{"io.modelcontextprotocol/subscriptionId":`+string(m.ID)+`},"notifications":{"toolsListChanged":true}}`))
 	default:
+		kind := "notification"
 		if m.IsRequest() {
-			s.answer(m.ID, json.RawMessage(`{"code":-32601,"message":"method not found"}`), true)
+			kind = "request"
+		}
+		s.events.add(Event{Kind: kind, ID: string(m.ID), Method: m.Method, Params: m.Params})
+		if m.IsRequest() {
+			s.other(&m)
 		}
 	}
 	return false
@@ -312,7 +318,7 @@ func (s *Server) discover(m *wire.Message) {
 	case "ignore":
 	case "modern":
 		pause(context.Background(), s.o.DiscoverDelay)
-		s.answer(m.ID, json.RawMessage(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"instructions":`+
+		s.answer(m.ID, json.RawMessage(`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":`+s.capabilities()+`,"instructions":`+
 			string(wire.Quote(s.o.Instructions))+`,"ttlMs":0,"cacheScope":"private"}`), false)
 	default:
 		s.answer(m.ID, json.RawMessage(`{"code":-32601,"message":"method not found"}`), true)
@@ -347,7 +353,7 @@ func (s *Server) initialize(m *wire.Message) {
 	if s.o.Version == "-" {
 		field = ""
 	}
-	result := fmt.Sprintf(`{%s"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"mcptest","version":"1"},"instructions":%s}`, field, wire.Quote(s.o.Instructions))
+	result := fmt.Sprintf(`{%s"capabilities":%s,"serverInfo":{"name":"mcptest","version":"1"},"instructions":%s}`, field, s.capabilities(), wire.Quote(s.o.Instructions))
 	s.later(s.o.InitDelay, func() { s.answer(m.ID, json.RawMessage(result), false) })
 }
 
@@ -365,23 +371,28 @@ func (s *Server) list(m *wire.Message) {
 		return
 	case s.o.Pages > 0:
 		tool := Tool(fmt.Sprintf("tool_%d", from))
-		s.page(m.ID, []json.RawMessage{tool}, from+1, from+1 < s.o.Pages)
+		s.page(m.ID, "tools", []json.RawMessage{tool}, from+1, from+1 < s.o.Pages)
 		return
 	}
 	s.mu.Lock()
 	tools := s.tools
 	s.mu.Unlock()
-	from = min(from, len(tools))
-	to := len(tools)
+	s.pageOf(m.ID, "tools", tools, from)
+}
+
+// pageOf answers the page of a list that begins with that item.
+func (s *Server) pageOf(id json.RawMessage, key string, items []json.RawMessage, from int) {
+	from = min(from, len(items))
+	to := len(items)
 	if s.o.PageSize > 0 {
 		to = min(to, from+s.o.PageSize)
 	}
-	s.page(m.ID, tools[from:to], to, to < len(tools))
+	s.page(id, key, items[from:to], to, to < len(items))
 }
 
-func (s *Server) page(id json.RawMessage, tools []json.RawMessage, next int, more bool) {
-	texts := make([]string, len(tools))
-	for i, t := range tools {
+func (s *Server) page(id json.RawMessage, key string, items []json.RawMessage, next int, more bool) {
+	texts := make([]string, len(items))
+	for i, t := range items {
 		texts[i] = string(t)
 	}
 	cursor := ""
@@ -396,7 +407,7 @@ func (s *Server) page(id json.RawMessage, tools []json.RawMessage, next int, mor
 	if s.o.Discover == "modern" {
 		cursor += `,"resultType":"complete","ttlMs":0,"cacheScope":"private"`
 	}
-	s.answer(id, json.RawMessage(`{"tools":[`+strings.Join(texts, ",")+`]`+cursor+`}`), false)
+	s.answer(id, json.RawMessage(`{"`+key+`":[`+strings.Join(texts, ",")+`]`+cursor+`}`), false)
 }
 
 // Tool returns a tool definition with an empty object schema.

@@ -27,12 +27,25 @@ import (
 //	pid, env  {}                     the process id, the environment
 //	fail      {}                     isError
 //	close_stdout {}                  closes stdout and lives on
+//
+// and, with Extra, what belongs to the rest of the protocol:
+//
+//	notify    {"method","params","times"}  sends the notification that many times, at least once
+//	add       {"to","item","times"}  lists one resource, template or prompt more and says so
+//	input     {"requests","times"}   answers input_required that many times, then what it was told
 var names = []string{"echo", "args", "slow", "progress", "crash", "big", "add_tool", "ask", "bad_utf8", "pid", "env", "fail", "close_stdout"}
 
-func builtin() []json.RawMessage {
+var extra = []string{"notify", "add", "input"}
+
+func builtin(more bool) []json.RawMessage {
 	var out []json.RawMessage
 	for _, n := range names {
 		out = append(out, Tool(n))
+	}
+	for _, n := range extra {
+		if more {
+			out = append(out, Tool(n))
+		}
 	}
 	return out
 }
@@ -57,7 +70,8 @@ type arguments struct {
 	MS, Steps, Bytes, Code, Late int
 	Times                        int
 	IDLast                       bool `json:"id_last"`
-	Params                       json.RawMessage
+	Params, Item, Requests       json.RawMessage
+	To                           string
 }
 
 func (s *Server) tool(ctx context.Context, name string, raw json.RawMessage, c call) (json.RawMessage, error) {
@@ -83,6 +97,16 @@ func (s *Server) tool(ctx context.Context, name string, raw json.RawMessage, c c
 		return Text("added"), nil
 	case "ask":
 		return s.ask(ctx, &a)
+	case "notify":
+		for range max(1, a.Times) {
+			s.Notify(a.Method, a.Params)
+		}
+		return Text("told"), nil
+	case "add":
+		s.Add(a.To, a.Item, a.Times)
+		return Text("added"), nil
+	case "input":
+		return input(&a, c), nil
 	case "bad_utf8":
 		return json.RawMessage("{\"content\":[{\"type\":\"text\",\"text\":\"\xb0\xa1 \xff\"}]}"), nil
 	case "pid":
@@ -165,14 +189,54 @@ func (s *Server) addTool(a *arguments) {
 	}
 }
 
-// ask sends a request to the client and returns its answer as text.
-func (s *Server) ask(ctx context.Context, a *arguments) (json.RawMessage, error) {
-	id := fmt.Sprintf(`"ask-%d"`, s.asked.Add(1))
+// Add lists one item more in "resources", "templates" or "prompts" and says so
+// that many times.
+func (s *Server) Add(to string, item json.RawMessage, times int) {
+	notification := "notifications/resources/list_changed"
+	s.mu.Lock()
+	switch to {
+	case "resources":
+		s.resources = append(s.resources[:len(s.resources):len(s.resources)], item)
+	case "templates":
+		s.templates = append(s.templates[:len(s.templates):len(s.templates)], item)
+	case "prompts":
+		s.prompts, notification = append(s.prompts[:len(s.prompts):len(s.prompts)], item), "notifications/prompts/list_changed"
+	}
+	s.mu.Unlock()
+	for range times {
+		s.Notify(notification, nil)
+	}
+}
+
+// input answers as a server without handshake asks back: with what it wants to
+// know, until it has been told often enough. The state counts, as text that
+// nobody but this server may read.
+func input(a *arguments, c call) json.RawMessage {
+	responses, state, round := wire.Member(c.params, "inputResponses"), wire.Member(c.params, "requestState"), 0
+	if text, ok := wire.Unquote(state); ok {
+		_, _ = fmt.Sscanf(text, "round \\ %d", &round)
+	}
+	if round < a.Times {
+		return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":%s,"requestState":"round \\\\ %d"}`, a.Requests, round+1)
+	}
+	return Text(fmt.Sprintf(`{"inputResponses":%s,"requestState":%s}`, orNull(responses), orNull(state)))
+}
+
+// Ask sends a request to the client and returns its id and where the whole
+// answer comes. Ids are "ask-1", "ask-2", ….
+func (s *Server) Ask(method string, params json.RawMessage) (id string, answer <-chan []byte) {
+	id = fmt.Sprintf(`"ask-%d"`, s.asked.Add(1))
 	c := make(chan []byte, 1)
 	s.mu.Lock()
 	s.answers[id] = c
 	s.mu.Unlock()
-	s.send(wire.AppendRequest(nil, json.RawMessage(id), a.Method, a.Params))
+	s.send(wire.AppendRequest(nil, json.RawMessage(id), method, params))
+	return id, c
+}
+
+// ask sends a request to the client and returns its answer as text.
+func (s *Server) ask(ctx context.Context, a *arguments) (json.RawMessage, error) {
+	_, c := s.Ask(a.Method, a.Params)
 	select {
 	case frame := <-c:
 		return Text(string(frame)), nil

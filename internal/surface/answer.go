@@ -9,6 +9,8 @@ import (
 
 	"heddle"
 	"heddle/internal/wire"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // textResult is a result of one text block.
@@ -66,6 +68,21 @@ func (s *session) answer(c *heddle.Call, err error) (result, rpcError json.RawMe
 	b.Truncate(b.Len() - 1)
 	b.WriteString(`},"isError":true}`)
 	return b.Bytes(), nil
+}
+
+// rpcError returns the JSON-RPC error that says err, for methods whose results
+// cannot say that they failed.
+func (s *session) rpcError(err error) json.RawMessage {
+	var rpc *heddle.RPCError
+	if errors.As(err, &rpc) {
+		return rpc.Raw
+	}
+	var e *heddle.Error
+	if !errors.As(err, &e) {
+		s.logger.Error("request failed", "err", err)
+		return heddle.NewRPCError(jsonrpc.CodeInternalError, "heddle failed on this request. Its log says why.").Raw
+	}
+	return heddle.NewRPCError(jsonrpc.CodeInternalError, string(e.Kind)+": "+e.Public).Raw
 }
 
 // refused remembers the tools whose signature a session has seen.

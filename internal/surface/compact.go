@@ -11,10 +11,10 @@ import (
 )
 
 // compact shows three tools, however many are behind them.
-type compact struct{}
+type compact struct{ told told }
 
 // Name implements [Mode].
-func (compact) Name() string { return "compact" }
+func (*compact) Name() string { return "compact" }
 
 const (
 	findTool = "find_tool"
@@ -22,14 +22,14 @@ const (
 )
 
 // The descriptions teach the workflow. They are counted: the whole list must
-// stay under 260 tokens without the servers.
+// stay under 280 tokens without the servers.
 const (
-	findText = "Find tools of the servers behind heddle. One capability a query, in English: action, object and product, not the whole task. Returns at most 3 tools with input schemas."
-	callText = "Run a tool that find_tool returned."
+	findText = "Find tools of the servers behind heddle. One capability a query, in English: action, object and product, not the whole task. Returns at most 3 tools with input schemas; an exact name returns that tool."
+	callText = "Run a tool that find_tool returned, with arguments that fit its input schema. Find it first."
 )
 
 // Tools implements [Mode].
-func (compact) Tools(g *gateway.Gateway, p heddle.Principal, booted bool) []json.RawMessage {
+func (*compact) Tools(g *gateway.Gateway, p heddle.Principal, booted bool) []json.RawMessage {
 	text := findText
 	if servers := serverText(g.Servers(p, booted)); servers != "" {
 		text += " Servers: " + servers + "."
@@ -42,7 +42,7 @@ func (compact) Tools(g *gateway.Gateway, p heddle.Principal, booted bool) []json
 }
 
 // Call implements [Mode].
-func (m compact) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
+func (m *compact) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
 	switch c.Tool {
 	case callTool:
 		return m.call(ctx, g, c)
@@ -61,7 +61,7 @@ func (m compact) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (
 }
 
 // call translates call_tool into the call that it wraps.
-func (compact) call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
+func (*compact) call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
 	inner := *c
 	inner.Tool, inner.Arguments = "", nil
 	err := fields(c.Arguments, map[string]*string{"tool": &inner.Tool}, map[string]*json.RawMessage{"arguments": &inner.Arguments})
@@ -93,7 +93,7 @@ func innerArguments(raw json.RawMessage) (json.RawMessage, error) {
 
 // find answers find_tool. Servers that are still starting are given a moment,
 // as for a list.
-func (compact) find(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
+func (m *compact) find(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
 	var query, server string
 	if err := fields(c.Arguments, map[string]*string{"query": &query, "server": &server}, nil); err != nil {
 		return heddle.Delivery{}, err
@@ -101,7 +101,7 @@ func (compact) find(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (he
 	ctx, cancel := context.WithTimeout(ctx, listWait)
 	defer cancel()
 	g.Booted(ctx)
-	text, err := g.Find(c.Principal, query, server)
+	text, err := g.Find(c.Principal, query, server, func(server string) bool { return m.told.once(c.Session, server) })
 	if err != nil {
 		return heddle.Delivery{}, err
 	}

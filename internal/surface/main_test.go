@@ -2,6 +2,7 @@ package surface_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 // modes are what every test of the matrix runs in.
-var modes = []string{"native", "compact"}
+var modes = []string{"native", "compact", "mesh"}
 
 // eachMode runs a test once in every mode, with a daemon of its own.
 func eachMode(t *testing.T, o stageOptions, test func(t *testing.T, s *stage)) {
@@ -56,8 +57,8 @@ type stageOptions struct {
 	// server "up" with the built-in tools.
 	servers map[string]mcptest.Options
 	// version is the protocol of the handshake: "" is the newest with one, "-" makes
-	// none.
-	version string
+	// none. capabilities are the host's; "" is none.
+	version, capabilities string
 	// upstream changes the configuration of each server; may be nil.
 	upstream func(*upstream.Config)
 	// ledger is the ledger's file; "" keeps none.
@@ -72,7 +73,8 @@ type stage struct {
 	t       *testing.T
 	mode    string
 	daemon  *daemon.Daemon
-	servers map[string]*mcptest.Server
+	servers map[string]*mcptest.Server // of the first connections
+	peers   map[string]*peers
 	log     *buffer
 	gate    *gate
 	out     *io.PipeReader // what the gate reads
@@ -122,22 +124,11 @@ const newestHandshake = "2025-11-25"
 
 func newStage(t *testing.T, o stageOptions) *stage {
 	t.Helper()
-	s := &stage{t: t, mode: o.mode, servers: map[string]*mcptest.Server{}, log: &buffer{}, ended: make(chan struct{})}
+	s := &stage{t: t, mode: o.mode, servers: map[string]*mcptest.Server{}, peers: map[string]*peers{}, log: &buffer{}, ended: make(chan struct{})}
 	if o.servers == nil {
 		o.servers = map[string]mcptest.Options{"up": {}}
 	}
-	cfg, err := config.Decode([]byte("version: 2\n"+o.config), filepath.Join(t.TempDir(), "heddle.yml"), config.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.daemon = daemon.New(daemon.Options{
-		Config: cfg, Logger: slog.New(slog.NewTextHandler(s.log, nil)), LedgerPath: o.ledger, Mode: o.mode,
-		Environ: func() []string { return nil }, InProcess: s.upstreams(o),
-	})
-	mode, err := surface.NewMode(o.mode, surface.Options{KeepOutputSchema: cfg.Results.OutputSchema == "keep"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mode := s.build(o)
 	in, toHeddle := io.Pipe()
 	fromHeddle, out := io.Pipe()
 	go func() {
@@ -156,18 +147,66 @@ func newStage(t *testing.T, o stageOptions) *stage {
 		o.version = newestHandshake
 	}
 	if o.version != "-" {
-		s.Initialize(o.version)
+		s.InitializeWith(o.version, cmp.Or(o.capabilities, "{}"))
 	}
 	return s
+}
+
+// build makes the daemon.
+func (s *stage) build(o stageOptions) surface.Mode {
+	s.t.Helper()
+	cfg, err := config.Decode([]byte("version: 2\n"+o.config), filepath.Join(s.t.TempDir(), "heddle.yml"), config.Env{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.daemon = daemon.New(daemon.Options{
+		Config: cfg, Logger: slog.New(slog.NewTextHandler(s.log, nil)), LedgerPath: o.ledger, Mode: o.mode,
+		Environ: func() []string { return nil }, InProcess: s.upstreams(o),
+	})
+	mode, err := surface.NewMode(o.mode, surface.Options{KeepOutputSchema: cfg.Results.OutputSchema == "keep"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return mode
+}
+
+// peers are the servers of one upstream: a second one for a second session
+// beside the first.
+type peers struct {
+	o     mcptest.Options
+	first *mcptest.Server
+
+	mu  sync.Mutex
+	all []*mcptest.Server // that were connected to
+}
+
+// connect is the upstream's Connect. A session after the first has ended goes to
+// the same server.
+func (p *peers) connect(ctx context.Context) (io.ReadWriteCloser, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.first
+	if n := len(p.all); n > mcptest.Count(s.Events(), "eof") {
+		s = mcptest.NewServer(p.o)
+	}
+	p.all = append(p.all, s)
+	return s.Connect(ctx)
+}
+
+// connected returns the servers of all sessions so far.
+func (p *peers) connected() []*mcptest.Server {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.all)
 }
 
 func (s *stage) upstreams(o stageOptions) []upstream.Config {
 	var out []upstream.Config
 	for _, name := range sortedKeys(o.servers) {
 		server := mcptest.NewServer(o.servers[name])
-		s.servers[name] = server
+		s.servers[name], s.peers[name] = server, &peers{o: o.servers[name], first: server}
 		c := upstream.Config{
-			Name: name, Connect: server.Connect, Hash: name,
+			Name: name, Connect: s.peers[name].connect, Hash: name,
 			StartTimeout: 20 * time.Second, Timeout: 20 * time.Second, MaxTimeout: time.Minute, MaxConcurrency: 64,
 		}
 		if o.upstream != nil {
@@ -209,14 +248,20 @@ func (s *stage) params(tool, arguments string, more ...string) string {
 
 func callParams(mode, tool, arguments string, more ...string) string {
 	members := []string{`"name":` + string(wire.Quote(tool))}
-	if mode == "compact" {
+	switch mode {
+	case "compact":
 		members = []string{`"tool":` + string(wire.Quote(tool))}
+	case "mesh":
+		members = []string{`"tool_name":` + string(wire.Quote(tool))}
 	}
 	if arguments != "" {
 		members = append(members, `"arguments":`+arguments)
 	}
-	if mode == "compact" {
+	switch mode {
+	case "compact":
 		members = []string{`"name":"call_tool"`, `"arguments":{` + strings.Join(members, ",") + `}`}
+	case "mesh":
+		members = []string{`"name":"mesh_invoke_tool"`, `"arguments":{` + strings.Join(members, ",") + `}`}
 	}
 	return "{" + strings.Join(append(members, more...), ",") + "}"
 }

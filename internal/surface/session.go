@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"heddle"
 	"heddle/internal/gateway"
@@ -25,7 +27,24 @@ type session struct {
 	mode      Mode
 	gateway   func() *gateway.Gateway
 	logger    *slog.Logger
-	host      heddle.Host
+	level     atomic.Pointer[string] // of log messages that the host wants
+	gone      chan struct{}          // closed with the session; nil where a connection ends with it
+}
+
+// while returns a context that also ends with the session.
+func (s *session) while(ctx context.Context) (context.Context, func()) {
+	if s.gone == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-s.gone:
+			cancel(errHostGone)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
 }
 
 func newSessionID() string { return strings.ToLower(rand.Text()[:16]) }
@@ -43,9 +62,10 @@ func isModern(params json.RawMessage) bool {
 
 // call runs the tools/call request with these params. Exactly one of the
 // results is set, or err if the params are no call at all.
-func (s *session) call(ctx context.Context, params json.RawMessage) (result, rpcError json.RawMessage) {
+func (s *session) call(ctx context.Context, host heddle.Host, params json.RawMessage) (result, rpcError json.RawMessage) {
 	g := s.gateway()
 	c, rpc := s.translate(params)
+	c.Host = host
 	var d heddle.Delivery
 	var err error
 	if rpc != nil { // no call at all, but still a row
@@ -64,7 +84,7 @@ func (s *session) call(ctx context.Context, params json.RawMessage) (result, rpc
 // translate reads the params of tools/call. With an error, what could be read of
 // them is returned too.
 func (s *session) translate(params json.RawMessage) (*heddle.Call, *heddle.RPCError) {
-	c := &heddle.Call{Principal: s.principal, Session: s.id, Mode: s.mode.Name(), Host: s.host}
+	c := &heddle.Call{Principal: s.principal, Session: s.id, Mode: s.mode.Name()}
 	named := false
 	err := wire.Members(params, func(key string, v json.RawMessage) bool {
 		switch key {
@@ -86,29 +106,37 @@ func (s *session) translate(params json.RawMessage) (*heddle.Call, *heddle.RPCEr
 	if c.Meta != nil && c.Meta[0] != '{' {
 		return c, heddle.NewRPCError(jsonrpc.CodeInvalidParams, `"_meta" must be an object`)
 	}
-	if bytes.Contains(c.Meta, []byte(strings.TrimSuffix(modernPrefix, "/"))) {
-		c.Meta = withoutModern(c.Meta)
-	}
+	c.Meta, c.Protocol = splitMeta(c.Meta)
 	return c, nil
 }
 
-// withoutModern returns _meta without the protocol's own members, nil if nothing
-// is left.
-func withoutModern(meta json.RawMessage) json.RawMessage {
-	out := []byte{'{'}
+// splitMeta takes the protocol's own members out of a request's _meta. What is
+// left is nil if there was nothing else; protocol is `"key":value,…`, nil where
+// the host speaks a protocol with handshake.
+func splitMeta(meta json.RawMessage) (rest, protocol json.RawMessage) {
+	if !bytes.Contains(meta, []byte(strings.TrimSuffix(modernPrefix, "/"))) {
+		return meta, nil
+	}
+	modern := false
 	_ = wire.Members(meta, func(key string, v json.RawMessage) bool {
-		if !strings.HasPrefix(key, modernPrefix) {
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(append(append(out, wire.Quote(key)...), ':'), v...)
+		into := &rest
+		if strings.HasPrefix(key, modernPrefix) {
+			into = &protocol
+			modern = modern || key == mcp.MetaKeyProtocolVersion
 		}
+		if len(*into) > 0 {
+			*into = append(*into, ',')
+		}
+		*into = append(append(append(*into, wire.Quote(key)...), ':'), v...)
 		return true
 	})
-	if len(out) == 1 {
-		return nil
+	if rest != nil {
+		rest = append(append([]byte{'{'}, rest...), '}')
 	}
-	return append(out, '}')
+	if !modern {
+		protocol = nil
+	}
+	return rest, protocol
 }
 
 // list returns the tools/list result and the members that identify it.
@@ -128,10 +156,17 @@ func (s *session) list(booted bool) json.RawMessage {
 	return append(b, `]}`...)
 }
 
-// carried are the methods that reach the SDK. What heddle cannot carry to an
-// upstream it does not answer in the upstreams' place either.
+// carried are the methods that the SDK answers, with heddle's handlers behind it
+// where a server is concerned.
 var carried = map[string]bool{
-	"initialize": true, "ping": true, "server/discover": true, "subscriptions/listen": true, "tools/list": true, "tools/call": true,
+	"initialize": true, "ping": true, "server/discover": true, "subscriptions/listen": true,
+	"resources/subscribe": true, "resources/unsubscribe": true, "logging/setLevel": true,
+}
+
+// forwarded are the methods that go to a server as they are, with whether their
+// results say for how long they may be kept.
+var forwarded = map[string]bool{
+	"resources/list": true, "resources/templates/list": true, "resources/read": true, "prompts/list": true, "prompts/get": false, "completion/complete": false,
 }
 
 // paramsHeader is where the transport leaves a request's raw params for the
@@ -147,34 +182,76 @@ func withRaw(params, id json.RawMessage) *mcp.RequestExtra {
 	return &mcp.RequestExtra{Header: map[string][]string{paramsHeader: {string(params)}, idHeader: {string(id)}}}
 }
 
+// front is what a transport gives to the methods that the SDK hands over.
+type front struct {
+	// session returns the session and the host of a request.
+	session func(ctx context.Context, req mcp.Request) (*session, heddle.Host)
+	// list answers tools/list.
+	list func(ctx context.Context, s *session) json.RawMessage
+	// level notes the log level that a session wants. ctx outlives the request.
+	level func(ctx context.Context, s *session, level string)
+}
+
 // middleware answers what is heddle's to answer with raw bytes.
-func (s *session) middleware(list func(context.Context) json.RawMessage) mcp.Middleware {
-	return func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			var raw json.RawMessage
-			if extra := req.GetExtra(); extra != nil && len(extra.Header[paramsHeader]) == 1 {
-				raw = json.RawMessage(extra.Header[paramsHeader][0])
+func (f *front) middleware(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		var raw json.RawMessage
+		if extra := req.GetExtra(); extra != nil && len(extra.Header[paramsHeader]) == 1 {
+			raw = json.RawMessage(extra.Header[paramsHeader][0])
+		}
+		s, host := f.session(ctx, req)
+		ctx, cancel := s.while(ctx)
+		defer cancel()
+		if h, ok := host.(interface{ done() }); ok {
+			defer h.done()
+		}
+		cacheable, forward := forwarded[method]
+		switch {
+		case method == "tools/call":
+			result, rpcError := s.call(ctx, host, raw)
+			return sdkAnswer(result, rpcError, isModern(raw), false)
+		case method == "tools/list":
+			if wire.Member(raw, "cursor") != nil {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown cursor: heddle lists all tools on one page"}
 			}
-			switch {
-			case method == "tools/call":
-				return s.sdkCall(ctx, raw)
-			case method == "tools/list":
-				if wire.Member(raw, "cursor") != nil {
-					return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown cursor: heddle lists all tools on one page"}
-				}
-				r := &listResult{ListToolsResult: &mcp.ListToolsResult{}, raw: list(ctx), modern: isModern(raw)}
-				return r, nil
-			case carried[method] || strings.HasPrefix(method, "notifications/"):
-				return next(ctx, method, req)
+			return sdkAnswer(f.list(ctx, s), nil, isModern(raw), true)
+		case forward:
+			result, rpcError := s.forward(ctx, host, method, raw)
+			return sdkAnswer(result, rpcError, isModern(raw), cacheable)
+		case method == "logging/setLevel":
+			level, _ := wire.Unquote(wire.Member(raw, "level"))
+			if !slices.Contains(logLevels, level) {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "level must be one of " + strings.Join(logLevels, ", ")}
 			}
+			f.level(context.WithoutCancel(ctx), s, level)
+		case method == "notifications/roots/list_changed":
+			s.gateway().RootsChanged()
+		case !carried[method] && !strings.HasPrefix(method, "notifications/"):
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("%q is not supported", method)}
 		}
+		return next(ctx, method, req)
 	}
 }
 
-// sdkCall answers a tools/call that came through the SDK.
-func (s *session) sdkCall(ctx context.Context, raw json.RawMessage) (mcp.Result, error) {
-	result, rpcError := s.call(ctx, raw)
+// forward answers a request about what is not tools.
+func (s *session) forward(ctx context.Context, host heddle.Host, method string, params json.RawMessage) (result, rpcError json.RawMessage) {
+	origin := gateway.Origin{Host: host}
+	if meta := wire.Member(params, "_meta"); meta != nil {
+		meta, origin.Protocol = splitMeta(meta)
+		if meta == nil {
+			meta = json.RawMessage(`{}`)
+		}
+		params = replace(params, "_meta", meta)
+	}
+	raw, err := s.gateway().Forward(ctx, origin, method, params)
+	if err != nil {
+		return nil, s.rpcError(err)
+	}
+	return raw, nil
+}
+
+// sdkAnswer is an answer of heddle's on its way through the SDK.
+func sdkAnswer(result, rpcError json.RawMessage, modern, cacheable bool) (mcp.Result, error) {
 	if rpcError != nil {
 		e := &jsonrpc.Error{}
 		if err := json.Unmarshal(rpcError, e); err != nil {
@@ -182,37 +259,23 @@ func (s *session) sdkCall(ctx context.Context, raw json.RawMessage) (mcp.Result,
 		}
 		return nil, e
 	}
-	return &callResult{CallToolResult: &mcp.CallToolResult{}, raw: result, modern: isModern(raw)}, nil
+	return &rawResult{CallToolResult: &mcp.CallToolResult{}, raw: result, modern: modern, cacheable: cacheable}, nil
 }
 
-// callResult carries a raw tools/call result through the SDK.
-type callResult struct {
+// rawResult carries the raw result of any method through the SDK, to which one
+// type of result is as good as another.
+type rawResult struct {
 	*mcp.CallToolResult
-	raw    json.RawMessage
-	modern bool
+	raw               json.RawMessage
+	modern, cacheable bool
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (r *callResult) MarshalJSON() ([]byte, error) {
+func (r *rawResult) MarshalJSON() ([]byte, error) {
 	if !r.modern {
 		return r.raw, nil
 	}
-	return modernise(r.raw, r.GetMeta(), false), nil
-}
-
-// listResult carries a raw tools/list result through the SDK.
-type listResult struct {
-	*mcp.ListToolsResult
-	raw    json.RawMessage
-	modern bool
-}
-
-// MarshalJSON implements [json.Marshaler].
-func (r *listResult) MarshalJSON() ([]byte, error) {
-	if !r.modern {
-		return r.raw, nil
-	}
-	return modernise(r.raw, r.GetMeta(), true), nil
+	return modernise(r.raw, r.GetMeta(), r.cacheable), nil
 }
 
 // modernise adds to a raw result what the protocol demands since 2026-07-28 and

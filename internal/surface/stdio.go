@@ -31,7 +31,12 @@ type Stdio struct {
 	o       StdioOptions
 	conn    *wire.Conn
 	sdk     *sdkConn
+	server  atomic.Pointer[mcp.Server]
 	changed chan struct{}
+	asked   asked
+
+	capabilities atomic.Pointer[json.RawMessage] // what the host said it can
+	stateless    atomic.Bool                     // it has sent a request of the protocol without handshake
 
 	version atomic.Pointer[string] // agreed on in the handshake; nil before
 	hello   chan struct{}          // closed once initialize is answered; nil before it came
@@ -76,7 +81,8 @@ type SessionInfo struct {
 func NewStdio(o StdioOptions) *Stdio {
 	h := &Stdio{o: o, changed: make(chan struct{}, 1), open: map[string]*inFlight{}, seed: maphash.MakeSeed(), workers: newWorkers()}
 	h.less = sync.NewCond(&h.mu)
-	h.s = &session{id: newSessionID(), principal: heddle.Local, mode: o.Mode, gateway: o.Gateway, logger: o.Logger, host: h}
+	h.asked.ready = make(chan struct{})
+	h.s = &session{id: newSessionID(), principal: heddle.Local, mode: o.Mode, gateway: o.Gateway, logger: o.Logger}
 	return h
 }
 
@@ -92,7 +98,8 @@ func (h *Stdio) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 	lane := &hostLane{Stdio: h, ctx: ctx}
 	h.conn = wire.NewConn(wire.NewReader(in, h.o.MaxFrame), wire.NewWriter(out), lane, func() error { return nil })
 	h.conn.Writer().Gather(&h.running)
-	server := h.server()
+	server := h.newServer()
+	h.server.Store(server)
 	h.sdk = &sdkConn{Conn: h.conn, open: map[int64]json.RawMessage{}}
 	sdk, err := server.Connect(ctx, h.sdk, nil)
 	if err != nil {
@@ -111,6 +118,7 @@ func (h *Stdio) Run(ctx context.Context, in io.Reader, out io.Writer) error {
 		err = context.Cause(ctx)
 	}
 	h.stop(cancel)
+	h.asked.end()
 	side.Wait()
 	flush, done := context.WithTimeout(context.WithoutCancel(ctx), time.Second) // what was answered should arrive
 	defer done()
@@ -149,19 +157,30 @@ func (h *Stdio) stop(cancel context.CancelCauseFunc) {
 	h.workers.stop()
 }
 
-// server builds the SDK's side of the session.
-func (h *Stdio) server() *mcp.Server {
-	server := mcp.NewServer(&mcp.Implementation{Name: "heddle", Title: "heddle", Version: h.o.Version}, &mcp.ServerOptions{
-		Instructions:       Instructions(h.o.Mode.Name(), h.o.Servers),
-		Logger:             slog.New(slog.DiscardHandler),
-		Capabilities:       &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}},
-		InitializedHandler: h.initialized,
-	})
-	server.AddReceivingMiddleware(h.s.middleware(h.list))
-	return server
+// newServer builds the SDK's side of the session.
+func (h *Stdio) newServer() *mcp.Server {
+	f := &front{
+		session: func(context.Context, mcp.Request) (*session, heddle.Host) { return h.s, h },
+		list:    func(ctx context.Context, _ *session) json.RawMessage { return h.list(ctx) },
+		level: func(ctx context.Context, _ *session, level string) {
+			h.s.level.Store(&level)
+			h.beside(func() { h.o.Gateway().Wanted(ctx, level) })
+		},
+	}
+	return sdkServer(f, h.o.Version, Instructions(h.o.Mode.Name(), h.o.Servers), h.initialized)
+}
+
+// beside runs a job that nobody waits for; none begins once the host is gone.
+func (h *Stdio) beside(job func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.ended {
+		h.workers.run(job)
+	}
 }
 
 func (h *Stdio) initialized(_ context.Context, r *mcp.InitializedRequest) {
+	h.asked.open()
 	if h.o.Started == nil {
 		return
 	}
@@ -224,7 +243,7 @@ func (h *Stdio) notify(ctx context.Context, server *mcp.Server) {
 		hash := h.hash(h.s.list(h.o.Gateway().Booted(now)))
 		if last := h.listed.Load(); last != 0 && last != hash {
 			h.listed.Store(hash)
-			poke(server)
+			pokeTools(server)
 		}
 	}
 }
@@ -232,32 +251,11 @@ func (h *Stdio) notify(ctx context.Context, server *mcp.Server) {
 // hash identifies a list; it is never 0, which means that none was given yet.
 func (h *Stdio) hash(list json.RawMessage) uint64 { return maphash.Bytes(h.seed, list) | 1 }
 
-// poke makes the SDK send tools/list_changed to whoever should have it: to a
-// session with handshake as it is, to one without if it has subscribed. The SDK
-// sends it when its own tools change, which nobody ever sees here.
-func poke(server *mcp.Server) {
-	server.AddTool(&mcp.Tool{Name: "poke", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return nil, errors.New("never called")
-	})
-	server.RemoveTools("poke")
-}
-
 // Stray returns how many lines of the host were no messages.
 func (h *Stdio) Stray() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.stray
-}
-
-// Notify implements [heddle.Host].
-func (h *Stdio) Notify(_ context.Context, method string, params json.RawMessage) error {
-	return h.conn.Writer().Offer(wire.AppendRequest(nil, nil, method, params))
-}
-
-// Request implements [heddle.Host]: no request of an upstream is carried to the
-// host yet.
-func (h *Stdio) Request(_ context.Context, method string, _ json.RawMessage) (json.RawMessage, error) {
-	return nil, heddle.NewRPCError(jsonrpc.CodeMethodNotFound, method+" is not supported")
 }
 
 // hostLane is the [wire.Lane] of the host's connection.
@@ -290,6 +288,8 @@ func (l *hostLane) Next() {
 func (l *hostLane) Take(m *wire.Message) bool {
 	l.greeted(m)
 	switch {
+	case m.IsResponse():
+		return l.asked.answered(m)
 	case m.IsNotification() && m.Method == "notifications/cancelled":
 		return l.cancel(wire.Member(m.Params, "requestId"))
 	case !m.IsRequest():
@@ -300,6 +300,9 @@ func (l *hostLane) Take(m *wire.Message) bool {
 	}
 	if m.Params != nil {
 		m.Extra = withRaw(m.Params, m.ID)
+		if !l.stateless.Load() && isModern(m.Params) {
+			l.stateless.Store(true)
+		}
 	}
 	return false
 }
@@ -342,7 +345,7 @@ var errCancelled = errors.New("cancelled by the host")
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
 
 func (l *hostLane) run(ctx context.Context, id, params json.RawMessage) {
-	result, rpcError := l.s.call(ctx, params)
+	result, rpcError := l.s.call(ctx, l.Stdio, params)
 	if context.Cause(ctx) == errCancelled {
 		l.conn.Drop(ctx, id)
 		return
@@ -400,6 +403,8 @@ func (l *hostLane) greeted(m *wire.Message) {
 	hello := l.hello
 	if m.IsRequest() && m.Method == "initialize" && hello == nil {
 		l.hello = make(chan struct{})
+		c := wire.Member(m.Params, "capabilities")
+		l.capabilities.Store(&c)
 	}
 	l.mu.Unlock()
 	if hello == nil || !m.IsRequest() {

@@ -5,7 +5,7 @@
 // It never decides whether a call is allowed, reaches an upstream or stores
 // anything.
 //
-// Start reading at [Mode]; there is one file a mode (native.go, compact.go) and
+// Start reading at [Mode]; there is one file a mode (native.go, compact.go, mesh.go) and
 // one a transport (stdio.go). answer.go turns errors into answers.
 package surface
 
@@ -41,12 +41,18 @@ type Options struct {
 // Names are the modes of this build, and later the names of those that it does
 // not have yet.
 var (
-	names = []string{"native", "compact"}
-	later = []string{"extreme", "mesh", "loom"}
+	names = []string{"native", "compact", "mesh"}
+	later = []string{"extreme", "loom"}
 )
 
 // Names returns the names of the modes of this build.
 func Names() []string { return append([]string(nil), names...) }
+
+// ModeList names them as a sentence does: "native, compact or mesh".
+func ModeList() string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
 
 // NewMode returns the mode of that name.
 func NewMode(name string, o Options) (Mode, error) {
@@ -54,14 +60,16 @@ func NewMode(name string, o Options) (Mode, error) {
 	case "native":
 		return native{o}, nil
 	case "compact":
-		return compact{}, nil
+		return &compact{}, nil
+	case "mesh":
+		return newMesh(), nil
 	}
 	for _, l := range later {
 		if l == name {
-			return nil, fmt.Errorf("mode %s: not in this build; use one of %s", name, strings.Join(names, ", "))
+			return nil, fmt.Errorf("mode %s: not in this build; use %s", name, ModeList())
 		}
 	}
-	return nil, fmt.Errorf("unknown mode %q: use one of %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown mode %q: use %s", name, ModeList())
 }
 
 // OwnNames are the names of heddle's own tools that no upstream tool may take in
@@ -102,7 +110,11 @@ func fields(args json.RawMessage, texts map[string]*string, raws map[string]*jso
 		}
 		into, ok := texts[key]
 		if !ok {
-			bad = append(bad, heddle.Violation{Keyword: "additionalProperties", Message: "only " + strings.Join(keys(texts, raws), ", ") + " are known"})
+			known := "only " + strings.Join(keys(texts, raws), ", ") + " are known"
+			if len(texts)+len(raws) == 0 {
+				known = "none are taken"
+			}
+			bad = append(bad, heddle.Violation{Keyword: "additionalProperties", Message: known})
 			return true
 		}
 		text, ok := wire.Unquote(v)
@@ -137,7 +149,7 @@ func invalid(bad ...heddle.Violation) error {
 
 func keys(texts map[string]*string, raws map[string]*json.RawMessage) []string {
 	var out []string
-	for _, k := range []string{"query", "server", "tool", "arguments", "result_ref", "cursor"} { // in the order of use
+	for _, k := range []string{"query", "server", "tool", "tool_name", "arguments", "limit", "minify", "result_ref", "cursor"} { // in the order of use
 		_, text := texts[k]
 		_, raw := raws[k]
 		if text || raw {
@@ -150,9 +162,12 @@ func keys(texts map[string]*string, raws map[string]*json.RawMessage) []string {
 // Instructions are what a host shows its model about heddle as a whole.
 func Instructions(mode string, servers []string) string {
 	var b strings.Builder
-	if mode == "native" {
+	switch mode {
+	case "native":
 		b.WriteString("heddle passes the tools of several MCP servers through.")
-	} else {
+	case "mesh":
+		b.WriteString("heddle stands in front of several MCP servers. Find a tool with mesh_search_tools, one capability a query, then run it with mesh_invoke_tool.")
+	default:
 		b.WriteString("heddle stands in front of several MCP servers. Find a tool with find_tool, one capability a query, then run it with call_tool.")
 	}
 	if len(servers) > 0 {

@@ -11,6 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// offered are the capabilities that heddle has, whatever is behind it.
+const offered = `{"completions":{},"logging":{},"prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},"tools":{"listChanged":true}}`
+
 // modernMeta is what each request carries in the protocol without handshake.
 const modernMeta = `"_meta":{"k":1,"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"modern","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 
@@ -37,7 +40,7 @@ func TestVersions(t *testing.T) {
 				if got, _ := wire.Unquote(wire.Member(init.Result, "protocolVersion")); got != test.want {
 					t.Errorf("protocolVersion %q, want %q: %s%s", got, test.want, init.Result, init.Error)
 				}
-				if got := string(wire.Member(init.Result, "capabilities")); got != `{"tools":{"listChanged":true}}` {
+				if got := string(wire.Member(init.Result, "capabilities")); got != offered {
 					t.Errorf("capabilities %s, want those that heddle carries", got)
 				}
 				s.Notify("notifications/initialized", "")
@@ -56,13 +59,10 @@ func TestVersions(t *testing.T) {
 
 // What heddle does not carry is not advertised and has one answer.
 func TestMethodsNotCarried(t *testing.T) {
-	methods := []string{
-		"prompts/list", "prompts/get", "resources/list", "resources/read", "resources/templates/list", "resources/subscribe",
-		"logging/setLevel", "completion/complete", "tasks/list", "tasks/get", "no/such", "",
-	}
+	methods := []string{"tasks/list", "tasks/get", "no/such", ""}
 	eachMode(t, stageOptions{}, func(t *testing.T, s *stage) {
 		for _, method := range methods {
-			m := s.Request(method, `{"name":"x","uri":"x://1","level":"error","ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"a","value":"b"}}`)
+			m := s.Request(method, `{"name":"x","uri":"x://1"}`)
 			if got := string(wire.Member(m.Error, "code")); got != "-32601" {
 				t.Errorf("%s: %s%s, want -32601", method, m.Result, m.Error)
 			}
@@ -70,8 +70,37 @@ func TestMethodsNotCarried(t *testing.T) {
 		if m := s.Request("ping", ""); string(m.Result) != "{}" {
 			t.Errorf("ping: %s%s", m.Result, m.Error)
 		}
-		if m := s.Request("tools/list", `{"cursor":"x"}`); string(wire.Member(m.Error, "code")) != "-32602" {
-			t.Errorf("a cursor that heddle never gave: %s%s, want -32602", m.Result, m.Error)
+		for _, method := range []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"} {
+			if m := s.Request(method, `{"cursor":"x"}`); string(wire.Member(m.Error, "code")) != "-32602" {
+				t.Errorf("%s with a cursor that heddle never gave: %s%s, want -32602", method, m.Result, m.Error)
+			}
+		}
+	})
+}
+
+// What is advertised has an answer, also where no server has any of it.
+func TestMethodsThatNoServerHas(t *testing.T) {
+	tests := []struct{ method, params, result, code string }{
+		{"resources/list", "{}", `{"resources":[]}`, ""},
+		{"resources/templates/list", "{}", `{"resourceTemplates":[]}`, ""},
+		{"prompts/list", "{}", `{"prompts":[]}`, ""},
+		{"resources/read", `{"uri":"x://1"}`, "", "-32002"},
+		{"resources/subscribe", `{"uri":"x://1"}`, "", "-32002"},
+		{"prompts/get", `{"name":"x"}`, "", "-32602"},
+		{"completion/complete", `{"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"a","value":"b"}}`, "", "-32602"},
+		{"logging/setLevel", `{"level":"error"}`, "{}", ""},
+	}
+	eachMode(t, stageOptions{}, func(t *testing.T, s *stage) {
+		for _, test := range tests {
+			m := s.Request(test.method, test.params)
+			if got := string(wire.Member(m.Error, "code")); got != test.code || string(m.Result) != test.result {
+				t.Errorf("%s: %s%s, want %s%s", test.method, m.Result, m.Error, test.result, test.code)
+			}
+		}
+		for _, e := range s.servers["up"].Events() {
+			if e.Kind == "request" {
+				t.Errorf("the server was asked for what it does not have: %s %s", e.Method, e.Params)
+			}
 		}
 	})
 }
@@ -127,7 +156,7 @@ func TestDiscoverSaysWhatIsThere(t *testing.T) {
 		if diff := cmp.Diff(want, got.SupportedVersions); diff != "" {
 			t.Errorf("supportedVersions (-want +got):\n%s", diff)
 		}
-		if string(got.Capabilities) != `{"tools":{"listChanged":true}}` || !strings.Contains(got.Instructions, "Servers: up.") {
+		if string(got.Capabilities) != offered || !strings.Contains(got.Instructions, "Servers: up.") {
 			t.Errorf("discover: %s", m.Result)
 		}
 	})

@@ -7,26 +7,18 @@
 // Start reading at [New].
 package tokens
 
-import (
-	"fmt"
-
-	"github.com/tiktoken-go/tokenizer"
-)
+import "github.com/tiktoken-go/tokenizer/codec"
 
 // Encoding is the name of the encoding that all figures are in.
 const Encoding = "o200k_base"
 
 // Counter counts in the encoding o200k_base. It may be used by several
 // goroutines.
-type Counter struct{ codec tokenizer.Codec }
+type Counter struct{ codec *codec.Codec }
 
 // New builds the table, which takes a good part of a second.
 func New() (*Counter, error) {
-	codec, err := tokenizer.Get(tokenizer.O200kBase)
-	if err != nil {
-		return nil, fmt.Errorf("token table: %w", err)
-	}
-	return &Counter{codec}, nil
+	return &Counter{codec.NewO200kBase()}, nil
 }
 
 // Count returns how many tokens text has. Text that cannot be encoded counts as

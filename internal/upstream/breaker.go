@@ -47,6 +47,10 @@ func counts(err error) bool {
 	}
 	var late *timeoutError
 	var ended *exitedError
+	var link *linkError
+	if errors.As(err, &link) {
+		return !link.refusal()
+	}
 	return errors.As(err, &late) || errors.As(err, &ended)
 }
 

@@ -195,7 +195,7 @@ func TestReasonsOfAStartThatFails(t *testing.T) {
 		{"killed", "exited", shell("kill -9 $$"), []string{"killed"}},
 		{"closes stdout", "exited", shell("exec >&-; exec sleep 1000"), []string{"closed its stdout"}},
 		{"never answers", "handshake_timeout", server(mcptest.Options{NeverInit: true, Discover: "ignore"}), []string{"handshake timeout", "1.5s"}},
-		{"echoes", "handshake_timeout", func(c *Config) { c.Command, c.Env = "cat", []string{"PATH=" + os.Getenv("PATH")} }, []string{"handshake timeout", "an echo of server/discover"}},
+		{"echoes", "handshake_timeout", func(c *Config) { c.Command, c.Env = "cat", []string{"PATH=" + os.Getenv("PATH")} }, []string{"handshake timeout", "an echo of initialize"}},
 		{"sleeps", "handshake_timeout", shell("exec sleep 1000"), []string{"handshake timeout"}},
 		{"speaks nonsense", "handshake_timeout", shell("echo Welcome to s3cr3t-token; exec sleep 1000"), []string{"Welcome to [redacted]"}},
 		{"refuses initialize", "handshake_failed", server(mcptest.Options{InitError: json.RawMessage(`{"code":-32000,"message":"licence missing"}`)}), []string{"licence missing"}},

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -192,6 +193,10 @@ func (r *running) names() []string {
 type fakeHost struct{ notes chan string }
 
 func newHost() *fakeHost { return &fakeHost{notes: make(chan string, 1000)} }
+
+func (h *fakeHost) ID() string { return fmt.Sprintf("%p", h) }
+
+func (h *fakeHost) Capabilities() json.RawMessage { return nil }
 
 func (h *fakeHost) Request(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 	return nil, heddle.NewRPCError(-32601, "no")

@@ -32,9 +32,35 @@ func (p *Pool) Server(name string) *Server { return p.byName[name] }
 func (p *Pool) Call(ctx context.Context, tool *heddle.Tool, c *heddle.Call) (heddle.Result, error) {
 	s := p.byName[tool.Ref.Server]
 	if s == nil {
-		return heddle.Result{}, &heddle.Error{Kind: heddle.KindUnavailable, Op: "upstream.call", Public: "Server " + tool.Ref.Server + " is not configured any more."}
+		return heddle.Result{}, gone(tool.Ref.Server)
 	}
 	return s.Call(ctx, tool, c)
+}
+
+func gone(server string) error {
+	return &heddle.Error{Kind: heddle.KindUnavailable, Op: "upstream.call", Public: "Server " + server + " is not configured any more."}
+}
+
+// Ready reports whether a call to the server would go up at once.
+func (p *Pool) Ready(server string) bool {
+	s := p.byName[server]
+	return s != nil && s.Ready()
+}
+
+// Wait waits for a server, see [Server.Wait].
+func (p *Pool) Wait(ctx context.Context, server string) error {
+	s := p.byName[server]
+	if s == nil {
+		return gone(server)
+	}
+	return s.Wait(ctx)
+}
+
+// Wake starts an idle server, without waiting for it.
+func (p *Pool) Wake(server string) {
+	if s := p.byName[server]; s != nil {
+		s.Wake()
+	}
 }
 
 // Booted waits until the first start of every server has had its outcome, and

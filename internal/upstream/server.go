@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"heddle"
+	"heddle/internal/wire"
 
 	"github.com/cenkalti/backoff/v5"
 )
@@ -25,6 +26,7 @@ const (
 	StateWaiting  State = "waiting"  // for a place to start
 	StateStarting State = "starting" // process and handshake
 	StateReady    State = "ready"
+	StateIdle     State = "idle"     // not started, or ended after long rest: starts when used
 	StateRetrying State = "retrying" // failed, starts again by itself; its tools stay listed
 	StateFailed   State = "failed"   // failed too often: tools delisted; still retried, but rarely
 	StateDisabled State = "disabled" // by configuration
@@ -46,6 +48,12 @@ type Server struct {
 	breaker *breaker
 	places  chan struct{} // max_concurrency
 	session atomic.Pointer[session]
+	twin    *Server       // nil for a twin
+	wake    chan struct{} // somebody wants an idle server
+	modern  modernProbe
+	proven  atomic.Bool // a session of it was ready once
+
+	wishes wishes // of hosts, for the next session too
 
 	mu      sync.Mutex
 	st      status
@@ -66,21 +74,37 @@ type status struct {
 	tail     []string // stderr at the last failure
 	pid      int
 	protocol string
-	legacy   bool // the server died on server/discover: begin with initialize
-	patient  bool // the server speaks only the new protocol, but slowly
+	modern   bool // the server refuses initialize: begin with server/discover
 
 	listing      uint64 // counts changes of what follows
 	listed       bool
 	tools        []json.RawMessage
 	instructions string
-	warnings     []string
+
+	features Features
+	lists    map[string][]json.RawMessage // of what is not tools, by method
+	more     bool                         // lists is what the server said
+	warnings map[string][]string          // by method
 }
 
 // New returns a server that does nothing until Run.
 func New(cfg Config, deps Deps) *Server {
-	s := &Server{cfg: cfg, deps: deps, places: make(chan struct{}, max(1, cfg.MaxConcurrency)), changed: make(chan struct{})}
+	s := &Server{
+		cfg: cfg, deps: deps, places: make(chan struct{}, max(1, cfg.MaxConcurrency)), changed: make(chan struct{}), wake: make(chan struct{}, 1),
+	}
 	s.breaker = newBreaker(cfg)
 	s.st.state, s.st.since = StateWaiting, time.Now()
+	if k := cfg.Known; k != nil {
+		s.st.listed, s.st.tools, s.st.lists, s.st.more = true, k.Tools, k.Lists, true
+		s.st.instructions, s.st.features, s.st.protocol = k.Instructions, k.Features, k.Protocol
+		s.st.listing++
+	}
+	if s.resting() {
+		s.st.state, s.st.booted, s.booted = StateIdle, true, true
+	}
+	if !cfg.Twin {
+		s.twin = newTwin(cfg, deps)
+	}
 	if cfg.Unusable != "" {
 		s.st.state, s.st.reason, s.st.booted, s.st.code = StateDisabled, cfg.Unusable, true, "unusable"
 		if cfg.Off {
@@ -131,12 +155,23 @@ func (s *Server) Run(ctx context.Context) error {
 		return nil
 	}
 	defer s.update(func(st *status) { st.state, st.reason, st.booted = StateStopped, "stopped", true })
+	if s.twin != nil {
+		ended := make(chan struct{})
+		go func() { defer close(ended); _ = s.twin.Run(ctx) }()
+		defer func() { <-ended }()
+	}
 	pause := s.pauses()
 	for ctx.Err() == nil {
+		if !s.rest(ctx) {
+			return nil
+		}
 		began := time.Now()
 		err := s.live(ctx)
 		if ctx.Err() != nil {
 			return nil
+		}
+		if errors.Is(err, errIdle) || errors.Is(err, wire.ErrSessionLost) && time.Since(began) > time.Second {
+			continue
 		}
 		if time.Since(began) > stable {
 			pause.Reset()
@@ -163,8 +198,13 @@ func (s *Server) pauses() *backoff.ExponentialBackOff {
 // failed notes the end of a start or session, and reports whether to try again.
 func (s *Server) failed(err error, pause time.Duration, fresh bool) bool {
 	f := failureOf(err)
-	second := f.legacy || f.patient // the next start is the other half of this handshake
+	s.mu.Lock()
+	second := f.modern && !s.st.modern // the next start is the other half of this handshake
+	s.mu.Unlock()
 	again := s.cfg.MaxAttempts > 0 || second
+	if s.cfg.Twin && !s.proven.Load() { // the server does not speak this
+		again = false
+	}
 	s.deps.Logger.Warn("server failed", "server", s.cfg.Name, "reason", f.text, "retry_in", pause.Round(time.Millisecond))
 	s.update(func(st *status) {
 		if fresh {
@@ -175,13 +215,12 @@ func (s *Server) failed(err error, pause time.Duration, fresh bool) bool {
 		}
 		st.booted = st.booted || !second
 		st.reason, st.code, st.tail, st.pid = f.text, f.code, f.tail, 0
-		st.legacy = st.legacy || f.legacy
-		st.patient = st.patient || f.patient
+		st.modern = st.modern || second
 		if second { // it knows better, so it may come at once
 			pause = 0
 		}
 		st.state, st.retry = StateRetrying, time.Now().Add(pause)
-		if st.failures > s.cfg.MaxAttempts {
+		if st.failures > s.cfg.MaxAttempts || !again {
 			st.state, st.listed, st.tools = StateFailed, false, nil
 			st.listing++
 		}
@@ -233,39 +272,13 @@ func (s *Server) live(ctx context.Context) error {
 		if st.failures > 0 {
 			st.restarts++
 		}
-	}, func() { s.session.Store(life.session) })
+	}, func() {
+		s.proven.Store(true)
+		life.session.used.Store(time.Now().UnixNano())
+		s.session.Store(life.session)
+	})
 	s.deps.Logger.Info("server ready", "server", s.cfg.Name, "tools", len(s.Tools()))
 	return life.serve(ctx)
-}
-
-// Call runs a tool of this server and returns its result's raw bytes. The error
-// is a [*heddle.RPCError] when the server answered with one, and otherwise a
-// [*heddle.Error].
-func (s *Server) Call(ctx context.Context, tool *heddle.Tool, c *heddle.Call) (heddle.Result, error) {
-	begin := time.Now()
-	sess := s.session.Load()
-	if sess == nil {
-		var err error
-		if sess, err = s.await(ctx); err != nil {
-			return heddle.Result{Queued: time.Since(begin)}, err
-		}
-	}
-	done, err := s.breaker.allow(s.cfg.Name)
-	if err != nil {
-		return heddle.Result{}, err
-	}
-	if err := s.enter(ctx); err != nil {
-		done(errNotCounted)
-		return heddle.Result{Queued: time.Since(begin)}, s.explain(ctx, err, false)
-	}
-	defer func() { <-s.places }()
-	queued := time.Since(begin)
-	raw, err := sess.call(ctx, c, tool.Ref.Name, s.cfg.Timeout, s.cfg.MaxTimeout)
-	done(err)
-	if err != nil {
-		err = s.explain(ctx, err, true)
-	}
-	return heddle.Result{Raw: raw, Queued: queued}, err
 }
 
 // enter takes a place for one call.
@@ -302,6 +315,7 @@ func (s *Server) await(ctx context.Context) (*session, error) {
 		if err := s.unavailable(&st); err != nil {
 			return nil, err
 		}
+		s.Wake()
 		select {
 		case <-changed:
 		case <-limit.C:
@@ -312,10 +326,13 @@ func (s *Server) await(ctx context.Context) (*session, error) {
 	}
 }
 
+// Ready reports whether a call would go up at once.
+func (s *Server) Ready() bool { return s.session.Load() != nil }
+
 // Wait returns once the server is ready, or with the error that a call to it
 // would get.
 func (s *Server) Wait(ctx context.Context) error {
-	if s.session.Load() != nil {
+	if s.Ready() {
 		return nil
 	}
 	_, err := s.await(ctx)
@@ -337,7 +354,7 @@ func (s *Server) unavailable(st *status) error {
 		if time.Until(st.retry) < soon && !st.retry.IsZero() {
 			return nil
 		}
-	case StateReady:
+	case StateReady, StateIdle:
 		return nil
 	}
 	e := &heddle.Error{Kind: heddle.KindUnavailable, Op: "upstream.call"}
@@ -372,6 +389,10 @@ func cancelledError(ctx context.Context) error {
 
 // Internal errors of a call; explain turns them into words.
 var (
+	// What was about to be sent in an idle session has not been seen by anybody: it
+	// may go up in the next. So has what failed with [wire.ErrSessionLost].
+	errIdle = errors.New("the session ended for want of use")
+
 	errBusy         = errors.New("no place free")
 	errStartTimeout = errors.New("handshake timeout")
 )
@@ -394,11 +415,17 @@ func (s *Server) explain(ctx context.Context, err error, sent bool) error {
 		rpc   *heddle.RPCError
 		late  *timeoutError
 		ended *exitedError
+		link  *linkError
 	)
 	name := s.cfg.Name
 	switch {
+	case errors.As(err, &link) && !unseen(err):
+		return link.describe(s, sent)
 	case errors.As(err, &own), errors.As(err, &rpc):
 		return err
+	case unseen(err):
+		return &heddle.Error{Kind: heddle.KindUnavailable, Op: "upstream.call", Err: err,
+			Public: fmt.Sprintf("Server %s keeps forgetting its session, so the call never reached a tool. Try again later.", name)}
 	case errors.As(err, &late):
 		hint := "If it usually needs longer, raise its timeout."
 		if late.total {
@@ -447,13 +474,20 @@ type Listing struct {
 	Instructions string
 	Listed       bool
 	State        State
+	Features     Features
+	// Lists are its resources, templates and prompts, by the method that lists
+	// them.
+	Lists map[string][]json.RawMessage
 }
 
 // Listing returns the server's tools and state at one moment.
 func (s *Server) Listing() Listing {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Listing{Version: s.st.listing, Server: s.cfg.Name, Tools: s.st.tools, Instructions: s.st.instructions, Listed: s.st.listed, State: s.st.state}
+	return Listing{
+		Version: s.st.listing, Server: s.cfg.Name, Tools: s.st.tools, Instructions: s.st.instructions, Listed: s.st.listed, State: s.st.state,
+		Features: s.st.features, Lists: s.st.lists,
+	}
 }
 
 // Booted waits until the server's first start has had its outcome, or ctx ends.
@@ -463,6 +497,24 @@ func (s *Server) Booted(ctx context.Context) bool {
 		booted, changed := s.booted, s.changed
 		s.mu.Unlock()
 		if booted {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// Settled waits until nothing more is known to come of what the server lists, or
+// ctx ends.
+func (s *Server) Settled(ctx context.Context) bool {
+	for {
+		s.mu.Lock()
+		settled, changed := s.booted && (s.st.more || s.st.state != StateReady), s.changed
+		s.mu.Unlock()
+		if settled {
 			return true
 		}
 		select {
@@ -504,7 +556,10 @@ func (s *Server) Status() Status {
 	s.mu.Unlock()
 	out := Status{
 		Name: s.cfg.Name, State: st.state, Since: st.since, Code: st.code, Reason: st.reason, Restarts: st.restarts, Circuit: s.breaker.state(),
-		PID: st.pid, Protocol: st.protocol, Tools: len(st.tools), Stderr: st.tail, Warnings: st.warnings,
+		PID: st.pid, Protocol: st.protocol, Tools: len(st.tools), Stderr: st.tail,
+	}
+	for _, method := range []string{listTools, ListResources, ListTemplates, ListPrompts} {
+		out.Warnings = append(out.Warnings, st.warnings[method]...)
 	}
 	if !st.retry.IsZero() {
 		out.NextRetry = &st.retry

@@ -4,14 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode"
 
 	"heddle"
 	"heddle/internal/wire"
@@ -29,18 +26,24 @@ const idPrefix = `"h`
 // as raw bytes.
 type session struct {
 	name   string
+	deps   *Deps
+	ctx    context.Context // of the life: a lane's methods get none
 	conn   *wire.Conn
+	origin func() json.RawMessage // id of the request whose stream brought the last frame; nil where there is one stream
 	sdk    *mcp.ClientSession
-	modern json.RawMessage // members of _meta that each request needs since 2026-07-28
+	modern string // version of the protocol without handshake, "" with one
 	stray  strays
-	probe  probe
+	asks   asks
+	relist chan struct{} // the server says that lists have changed
 
 	lastID atomic.Uint64
+	used   atomic.Int64 // when a request last ended, in nanoseconds since 1970
 	count  atomic.Int32 // requests that wait
 	late   atomic.Int64 // answers to nobody
 
 	mu      sync.Mutex
 	pending map[uint64]*pending
+	stale   []string      // methods of the lists that have changed
 	ended   error         // set once no answer can come any more
 	done    chan struct{} // closed when ended is set
 
@@ -99,6 +102,7 @@ func (s *session) settle(n uint64, a answer) bool {
 // release gives p back to the pool. An answer that crossed with the end of the
 // wait is taken out first.
 func (s *session) release(n uint64, p *pending) {
+	s.used.Store(time.Now().UnixNano())
 	s.count.Add(-1)
 	s.mu.Lock()
 	delete(s.pending, n)
@@ -108,6 +112,7 @@ func (s *session) release(n uint64, p *pending) {
 	default: // received, or never sent
 	}
 	p.timer.Stop()
+	s.asks.endCall(n)
 	p.host, p.token = nil, nil
 	p.progress.Store(0)
 	pendings.Put(p)
@@ -117,6 +122,36 @@ func (s *session) release(n uint64, p *pending) {
 func (s *session) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.endLocked(err)
+}
+
+// endIfIdle ends the session unless something waits.
+func (s *session) endIfIdle(err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.pending) > 0 {
+		return false
+	}
+	s.endLocked(err)
+	return true
+}
+
+// fail fails the request of that id, which the transport could not deliver or
+// has no answer for. The SDK's own requests get an error from the peer.
+func (s *session) fail(id json.RawMessage, err error) {
+	if n, ok := number(id); ok {
+		s.settle(n, answer{err: &linkError{err}})
+		return
+	}
+	n, convErr := strconv.ParseInt(string(id), 10, 64)
+	if convErr != nil {
+		return
+	}
+	sdkID, _ := jsonrpc.MakeID(float64(n))
+	s.conn.Inject(&jsonrpc.Response{ID: sdkID, Error: fmt.Errorf("%w", err)})
+}
+
+func (s *session) endLocked(err error) {
 	if s.ended != nil {
 		return
 	}
@@ -160,13 +195,13 @@ func (s *session) Take(m *wire.Message) bool {
 	case m.Method == "notifications/progress":
 		return s.takeProgress(m.Params)
 	}
-	return false
+	return s.takeNotification(m)
 }
 
 func (s *session) takeResponse(m *wire.Message) bool {
 	n, ok := number(m.ID)
 	if !ok {
-		return s.probe.answered(m)
+		return false
 	}
 	a := answer{result: m.Result}
 	if m.Error != nil {
@@ -190,26 +225,6 @@ func (s *session) rpcError(raw json.RawMessage) error {
 	return &heddle.RPCError{Raw: raw}
 }
 
-// clientMethods are the requests that only a client sends. One that comes back
-// is our own, from a program that echoes its input; answering it would look
-// like an answer of its own when that is echoed too.
-var clientMethods = map[string]bool{"initialize": true, "server/discover": true, "tools/list": true, "tools/call": true, "subscriptions/listen": true}
-
-// takeRequest answers what heddle cannot carry to a host. Only pings go to the
-// SDK.
-func (s *session) takeRequest(m *wire.Message) bool {
-	switch {
-	case m.Method == "ping":
-		return false
-	case clientMethods[m.Method]:
-		s.Stray([]byte("an echo of "+m.Method), m, nil)
-		return true
-	}
-	e := heddle.NewRPCError(jsonrpc.CodeMethodNotFound, m.Method+" is not supported by this client")
-	_ = s.conn.Writer().Offer(wire.AppendError(nil, m.ID, e.Raw)) // a server that does not read has no use for it
-	return true
-}
-
 // takeProgress forwards progress of a lane's call under the host's token.
 func (s *session) takeProgress(params json.RawMessage) bool {
 	var start, end int
@@ -230,7 +245,7 @@ func (s *session) takeProgress(params json.RawMessage) bool {
 	// The token's bytes are replaced where they stand; all else stays as it was.
 	out := make(json.RawMessage, 0, len(params)+len(token))
 	out = append(append(append(out, params[:start]...), token...), params[end:]...)
-	_ = host.Notify(context.Background(), "notifications/progress", out) // progress may be lost
+	_ = host.Notify(s.ctx, "notifications/progress", out) // progress may be lost
 	return true
 }
 
@@ -295,260 +310,3 @@ func (s *session) TooLarge(e *wire.TooLargeError) {
 
 // Sent implements [wire.Lane].
 func (s *session) Sent(string, *jsonrpc.Response) {}
-
-// request sends a request of the lane and waits for its answer until ctx ends.
-func (s *session) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	p := pendings.Get().(*pending)
-	n, err := s.open(p)
-	if err != nil {
-		return nil, err
-	}
-	defer s.release(n, p)
-	frame := wire.AppendRequest(nil, appendID(nil, n), method, s.withMeta(params))
-	if err := s.conn.Writer().Write(ctx, frame); err != nil {
-		return nil, s.notWritten(ctx, err)
-	}
-	select {
-	case a := <-p.answer:
-		return a.result, a.err
-	case <-ctx.Done():
-		s.cancel(n, "no longer wanted")
-		return nil, context.Cause(ctx)
-	}
-}
-
-// withMeta adds the members of _meta that the protocol demands since
-// 2026-07-28 to params without one.
-func (s *session) withMeta(params json.RawMessage) json.RawMessage {
-	if s.modern == nil {
-		return params
-	}
-	meta := append(append([]byte(`{"_meta":{`), s.modern...), '}')
-	if len(params) > 2 {
-		meta = append(append(meta, ','), params[1:]...)
-		return meta
-	}
-	return append(meta, '}')
-}
-
-// cancel tells the server that nobody waits for the request any more.
-func (s *session) cancel(n uint64, reason string) {
-	s.mu.Lock()
-	delete(s.pending, n) // an answer that comes now is late
-	s.mu.Unlock()
-	params := append([]byte(`{"requestId":`), appendID(nil, n)...)
-	params = append(params, `,"reason":`...)
-	params = append(append(params, wire.Quote(reason)...), '}')
-	_ = s.conn.Writer().Offer(wire.AppendRequest(nil, nil, "notifications/cancelled", params)) // best effort, as the protocol has it
-}
-
-// errTimeout and errMaxTimeout say which deadline passed.
-type timeoutError struct {
-	limit time.Duration
-	total bool
-}
-
-func (e *timeoutError) Error() string { return "no answer within " + e.limit.String() }
-
-// call sends tools/call and waits for the answer; timeout starts again with
-// each progress, up to max after the start.
-func (s *session) call(ctx context.Context, c *heddle.Call, tool string, timeout, most time.Duration) (json.RawMessage, error) {
-	p := pendings.Get().(*pending)
-	p.host, p.token = c.Host, progressToken(c.Meta)
-	n, err := s.open(p)
-	if err != nil {
-		return nil, err
-	}
-	defer s.release(n, p)
-	buf := frames.Get().(*[]byte)
-	*buf = s.appendCall((*buf)[:0], n, c, tool)
-	err = s.conn.Writer().WriteWithin(ctx, *buf, timeout)
-	if cap(*buf) <= 64<<10 {
-		frames.Put(buf)
-	}
-	if err != nil {
-		if errors.Is(err, wire.ErrFull) {
-			return nil, &timeoutError{timeout, false}
-		}
-		return nil, s.notWritten(ctx, err)
-	}
-	return s.await(ctx, n, p, timeout, most)
-}
-
-// notWritten says why a request did not reach the server. A server that has just
-// ended shows first in the write that it does not take; how it ended is known a
-// moment later. One that lives on but takes no more input is as good as ended.
-func (s *session) notWritten(ctx context.Context, err error) error {
-	if ctx.Err() == nil {
-		s.breakOnce.Do(func() { close(s.broken) })
-		wait(s.done, time.Second)
-	}
-	if gone := s.gone(); gone != nil {
-		return gone
-	}
-	return err
-}
-
-var frames = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b }}
-
-func (s *session) await(ctx context.Context, n uint64, p *pending, timeout, most time.Duration) (json.RawMessage, error) {
-	begin := time.Now()
-	p.timer.Reset(min(timeout, most))
-	for {
-		select {
-		case a := <-p.answer:
-			return a.result, a.err
-		case <-ctx.Done():
-			s.cancel(n, "the host cancelled the call")
-			return nil, context.Cause(ctx)
-		case <-p.timer.C:
-			last := time.Unix(0, max(p.progress.Load(), begin.UnixNano()))
-			left := min(timeout-time.Since(last), most-time.Since(begin))
-			if left > 0 {
-				p.timer.Reset(left)
-				continue
-			}
-			s.cancel(n, "timeout")
-			if total := most-time.Since(begin) <= 0; total {
-				return nil, &timeoutError{most, true}
-			}
-			return nil, &timeoutError{timeout, false}
-		}
-	}
-}
-
-// appendCall appends the request frame. Arguments and _meta go up byte for
-// byte, but for the progress token, which must be ours for the answer to find
-// its call.
-func (s *session) appendCall(b []byte, n uint64, c *heddle.Call, tool string) []byte {
-	b = append(b, `{"jsonrpc":"2.0","id":`...)
-	b = appendID(b, n)
-	b = append(b, `,"method":"tools/call","params":{"name":`...)
-	b = appendName(b, tool)
-	b = append(b, `,"arguments":`...)
-	if c.Arguments == nil {
-		b = append(b, `{}`...)
-	} else {
-		b = append(b, c.Arguments...)
-	}
-	b = append(b, c.Extra...)
-	b = append(b, `,"_meta":{`...)
-	start := len(b)
-	b = appendMeta(b, c.Meta, n, s.modern != nil)
-	if s.modern != nil {
-		if len(b) > start {
-			b = append(b, ',')
-		}
-		b = append(b, s.modern...)
-	}
-	b = append(b, `}}}`...)
-	return append(b, '\n')
-}
-
-// appendMeta appends the members of the host's _meta with the progress token
-// replaced by ours. A host that sends no _meta at all gets a token too, so that
-// progress extends the deadline; in a _meta without a token nothing is added,
-// because what a host wrote goes up as it wrote it. modern says that the caller
-// adds what describes the client: that is heddle, not the host.
-func appendMeta(b []byte, meta json.RawMessage, n uint64, modern bool) []byte {
-	if meta == nil {
-		b = append(b, `"progressToken":`...)
-		return appendID(b, n)
-	}
-	first := true
-	_ = wire.Members(meta, func(key string, v json.RawMessage) bool {
-		if modern && (key == mcp.MetaKeyProtocolVersion || key == mcp.MetaKeyClientInfo || key == mcp.MetaKeyClientCapabilities) {
-			return true
-		}
-		if !first {
-			b = append(b, ',')
-		}
-		first = false
-		b = appendName(b, key)
-		b = append(b, ':')
-		if key == "progressToken" {
-			b = appendID(b, n)
-		} else {
-			b = append(b, v...)
-		}
-		return true
-	})
-	return b
-}
-
-// progressToken returns the token in a host's _meta, nil if it has none. The
-// protocol allows strings and numbers.
-func progressToken(meta json.RawMessage) json.RawMessage {
-	if meta == nil {
-		return nil
-	}
-	token := wire.Member(meta, "progressToken")
-	if token == nil || token[0] != '"' && token[0] != '-' && (token[0] < '0' || token[0] > '9') {
-		return nil
-	}
-	return token
-}
-
-// appendName appends a tool's name as a JSON string.
-func appendName(b []byte, name string) []byte {
-	for i := range len(name) {
-		if c := name[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
-			return append(b, wire.Quote(name)...)
-		}
-	}
-	b = append(b, '"')
-	b = append(b, name...)
-	return append(b, '"')
-}
-
-// strays counts lines on stdout that are no messages and keeps the first few.
-type strays struct {
-	mask  func(string) string
-	mu    sync.Mutex
-	count int64
-	first []string
-}
-
-const (
-	straysKept  = 5
-	strayLength = 200
-	strayMasked = 8 << 10 // secrets are hidden before the cut, which may go through one
-)
-
-func (s *strays) add(line []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.count++
-	if len(s.first) < straysKept {
-		text := s.mask(string(line[:min(len(line), strayMasked)]))
-		s.first = append(s.first, printable([]byte(text), strayLength))
-	}
-}
-
-func (s *strays) get() (int64, []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.count, append([]string(nil), s.first...)
-}
-
-// printable cuts b to n bytes and escapes what a terminal would act on or would
-// not show.
-func printable(b []byte, n int) string {
-	cut := len(b) > n
-	if cut {
-		b = b[:n]
-	}
-	var out strings.Builder
-	for _, r := range string(b) {
-		if unicode.IsPrint(r) {
-			out.WriteRune(r)
-		} else {
-			q := strconv.QuoteRune(r)
-			out.WriteString(q[1 : len(q)-1])
-		}
-	}
-	if cut {
-		out.WriteString("…")
-	}
-	return out.String()
-}

@@ -17,6 +17,10 @@ import (
 // ErrUnknownID says that a response answers no request of ours.
 var ErrUnknownID = errors.New("answer to a request that was never sent")
 
+// ErrSessionLost says that the peer has forgotten the session. A request that
+// fails with it has had no effect and may be sent in the next.
+var ErrSessionLost = errors.New("the server does not know its session any more")
+
 // Lane is what a [Conn] asks about each message before the SDK sees it. All
 // methods but Sent are called from the goroutine that reads, one at a time.
 // None must block for longer than a moment but Next.
@@ -42,7 +46,7 @@ type Lane interface {
 //
 // Run reads; what the lane does not take waits for the SDK's Read.
 type Conn struct {
-	r     *Reader
+	r     Source
 	w     *Writer
 	lane  Lane
 	close func() error
@@ -70,9 +74,17 @@ type request struct {
 	method string
 }
 
+// Source is where frames come from: a [Reader] of a stream, or what makes frames
+// of something else.
+type Source interface {
+	// Next returns the next frame, one JSON value on one line. A [*TooLargeError]
+	// costs that frame alone, any other error ends the connection.
+	Next() ([]byte, error)
+}
+
 // NewConn returns a connection that reads from r and writes to w. closer is
 // called once, by the first Close.
-func NewConn(r *Reader, w *Writer, lane Lane, closer func() error) *Conn {
+func NewConn(r Source, w *Writer, lane Lane, closer func() error) *Conn {
 	c := &Conn{
 		r: r, w: w, lane: lane, close: closer,
 		inbox: make(chan jsonrpc.Message, 16), ended: make(chan struct{}), closing: make(chan struct{}), open: map[int64]request{},
@@ -142,6 +154,16 @@ func (c *Conn) Below(n int) {
 
 // Ended is closed once Run has ended.
 func (c *Conn) Ended() <-chan struct{} { return c.ended }
+
+// Err returns why Run has ended, nil before that.
+func (c *Conn) Err() error {
+	select {
+	case <-c.ended:
+		return c.err
+	default:
+		return nil
+	}
+}
 
 // Feed handles one frame as if it had been read. It must be called from the
 // goroutine of Run.

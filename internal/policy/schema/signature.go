@@ -13,11 +13,12 @@ const maxSignature = 400
 // Signature returns one line that says how the tool is called under the name that
 // its caller knows, such as
 //
-//	create_issue(owner: string, repo: string, labels?: string[], state?: "open"|"closed")
+//	create_issue(owner: string, labels?: string[], state?: "open"|"closed", since?: string<date-time>, limit?: integer = 30)
 //
-// Required parameters come first, each group in the order of the schema. It is at
-// most 400 bytes long; what does not fit is counted. A schema that cannot be read
-// gives "name(…)".
+// Required parameters come first, each group in the order of the schema. Short
+// formats and defaults are in it; long enums and unions are counted, nested
+// objects shown to a depth. It is at most 400 bytes long; what does not fit is
+// counted. A schema that cannot be read gives "name(…)".
 func Signature(name string, t *heddle.Tool) string {
 	name = clip(oneLine(name), 128)
 	if len(t.InputSchema) == 0 {
@@ -92,11 +93,42 @@ func (s *signer) params(n uint32, depth, room int) string {
 			if slices.Contains(required, name) {
 				need = append(need, name+": "+s.typ(c, depth))
 			} else {
-				may = append(may, name+"?: "+s.typ(c, depth))
+				may = append(may, name+"?: "+s.typ(c, depth)+s.otherwise(c))
 			}
 		}
 	}
 	return joinSome(append(need, may...), room)
+}
+
+// maxDetail is how long a format or a default may be to be shown, in bytes.
+const maxDetail = 20
+
+// otherwise writes the default of a property, if it is short and says something.
+func (s *signer) otherwise(n uint32) string {
+	v := s.get(s.resolve(n), "default")
+	if d := s.get(n, "default"); d != 0 { // beside a reference
+		v = d
+	}
+	if v == 0 || s.t.nodes[v].typ&(typeNull|typeObject|typeArray) != 0 {
+		return ""
+	}
+	text := oneLine(s.t.raw(v))
+	if len(text) > maxDetail || text == `""` {
+		return ""
+	}
+	return " = " + text
+}
+
+// format writes the format of a string, if it is short.
+func (s *signer) format(n uint32) string {
+	f := s.get(n, "format")
+	if f == 0 || s.t.nodes[f].typ != typeString {
+		return ""
+	}
+	if text := oneLine(s.t.str(f)); text != "" && len(text) <= maxDetail {
+		return "<" + text + ">"
+	}
+	return ""
 }
 
 // maxUnion is how many members of an enum or union a signature names.
@@ -129,6 +161,9 @@ func (s *signer) typ(n uint32, depth int) string {
 	case s.get(n, "properties") != 0:
 		return s.named(n, "object", depth)
 	}
+	if c := s.get(n, "allOf"); c != 0 && s.t.nodes[c].n == 1 {
+		return s.typ(s.t.first(c), depth-1)
+	}
 	return "any"
 }
 
@@ -149,7 +184,9 @@ func (s *signer) named(n uint32, name string, depth int) string {
 		if s.get(n, "properties") != 0 && depth > 2 {
 			return "{" + s.params(n, depth-2, 120) + "}"
 		}
-	case "string", "integer", "number", "boolean", "null":
+	case "string":
+		return name + s.format(n)
+	case "integer", "number", "boolean", "null":
 	default:
 		return clip(oneLine(name), 20)
 	}
@@ -173,4 +210,46 @@ func (s *signer) union(n uint32, show func(uint32) string) string {
 		return "any"
 	}
 	return strings.Join(out, "|")
+}
+
+// Parameter is one parameter of a tool, for people.
+type Parameter struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Required bool   `json:"required"`
+	// Default is the JSON of the default value, "" if there is none.
+	Default string `json:"default,omitempty"`
+	// Description is the schema's own.
+	Description string `json:"description,omitempty"`
+}
+
+// Parameters returns the parameters of the tool in the order of [Signature], nil
+// if its schema cannot be read.
+func Parameters(t *heddle.Tool) []Parameter {
+	s := signer{}
+	if len(t.InputSchema) == 0 || s.t.parse(string(t.InputSchema), maxSchemaDepth) != nil {
+		return nil
+	}
+	root := s.resolve(0)
+	required := s.strings(s.get(root, "required"))
+	var need, may []Parameter
+	props := s.get(root, "properties")
+	if props == 0 || s.t.nodes[props].typ != typeObject {
+		return nil
+	}
+	for c := s.t.first(props); c != 0; c = s.t.after(c) {
+		p := Parameter{Name: oneLine(s.t.key(c)), Type: s.typ(c, 4), Required: slices.Contains(required, s.t.key(c))}
+		if d := s.get(c, "default"); d != 0 {
+			p.Default = clip(oneLine(s.t.raw(d)), 60)
+		}
+		if d := s.get(c, "description"); d != 0 && s.t.nodes[d].typ == typeString {
+			p.Description = s.t.str(d)
+		}
+		if p.Required {
+			need = append(need, p)
+		} else {
+			may = append(may, p)
+		}
+	}
+	return append(need, may...)
 }

@@ -1,0 +1,81 @@
+package surface
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// aliveEvery is how long a stream may be silent: proxies cut one after a minute.
+const aliveEvery = 20 * time.Second
+
+// aliveWriter writes a comment into a stream of events that has been silent for
+// long. Any other response passes as it is.
+type aliveWriter struct {
+	http.ResponseWriter
+
+	mu    sync.Mutex
+	timer *time.Timer
+	over  bool
+}
+
+func keepAlive(w http.ResponseWriter) *aliveWriter { return &aliveWriter{ResponseWriter: w} }
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *aliveWriter) WriteHeader(code int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begin()
+	a.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements [io.Writer]. Events come whole, so a comment is never within
+// one.
+func (a *aliveWriter) Write(p []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.begin()
+	return a.ResponseWriter.Write(p)
+}
+
+// Flush implements [http.Flusher].
+func (a *aliveWriter) Flush() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_ = http.NewResponseController(a.ResponseWriter).Flush() // best effort
+}
+
+// begin starts the clock anew. It is called with the lock held.
+func (a *aliveWriter) begin() {
+	switch {
+	case a.over || !isEventStream(a.Header()):
+	case a.timer == nil:
+		a.timer = time.AfterFunc(aliveEvery, a.comment)
+	default:
+		a.timer.Reset(aliveEvery)
+	}
+}
+
+func (a *aliveWriter) comment() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.over {
+		return
+	}
+	if _, err := a.ResponseWriter.Write([]byte(": alive\n\n")); err != nil {
+		return
+	}
+	_ = http.NewResponseController(a.ResponseWriter).Flush() // best effort
+	a.timer.Reset(aliveEvery)
+}
+
+// stop ends the comments; the response must not be touched after its handler has
+// returned.
+func (a *aliveWriter) stop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.over = true
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}
