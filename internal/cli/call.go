@@ -34,6 +34,9 @@ func (a *app) callCommand() *cobra.Command {
 
 func (a *app) call(ctx context.Context, args []string) error {
 	server, tool, ok := strings.Cut(args[0], "::")
+	if !ok {
+		server, tool, ok = strings.Cut(args[0], "/")
+	}
 	if !ok || server == "" || tool == "" {
 		return &usageError{fmt.Errorf("%q names no tool", args[0]), "write SERVER::TOOL, for example github::create_issue"}
 	}

@@ -104,8 +104,8 @@ func (a *app) search(ctx context.Context, query, server string) error {
 // warnFailed names the servers whose tools could not be searched.
 func (a *app) warnFailed(servers []*upstream.Server) {
 	for _, s := range servers {
-		if st := s.Status(); st.State != upstream.StateReady {
-			fmt.Fprintf(a.err, "heddle: warning: %s is not searched: %s %s\n", st.Name, st.State, st.Reason)
+		if st := s.Status(); st.State != upstream.StateReady && st.State != upstream.StateIdle {
+			fmt.Fprintf(a.err, "heddle: warning: %s is not searched: %s\n", st.Name, strings.TrimSpace(string(st.State)+" "+st.Reason))
 		}
 	}
 }

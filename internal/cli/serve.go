@@ -121,7 +121,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 
 // announce says where hosts find heddle.
 func (a *app) announce(addr net.Addr, token bool) {
-	fmt.Fprintf(a.err, "heddle: serving http://%s/mcp (one server: /mcp/NAME; the oldest hosts: /sse)\n", addr)
+	at := addr.String()
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		at = net.JoinHostPort("localhost", strconv.Itoa(tcp.Port)) // and any other name of this machine
+	}
+	fmt.Fprintf(a.err, "heddle: serving http://%s/mcp (one server: /mcp/NAME; the oldest hosts: /sse)\n", at)
 	if token {
 		fmt.Fprintln(a.err, "heddle: hosts must send the header Authorization: Bearer TOKEN")
 	}

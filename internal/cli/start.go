@@ -99,7 +99,7 @@ func (a *app) daemon(cfg *config.Config, mode string, is options) (*daemon.Daemo
 	}
 	o := daemon.Options{
 		Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), CacheDir: a.cacheDir(), Mode: mode, Environ: os.Environ,
-		Eager: is.eager,
+		Hosts: is.serves, Eager: is.eager,
 	}
 	if is.serves {
 		o.Load = func() (*config.Config, error) { return config.Load(cfg.Path, a.env) }

@@ -58,6 +58,9 @@ func (a *app) printStates(states []daemon.State) {
 			fmt.Fprintln(a.out)
 		}
 		fmt.Fprintf(a.out, "heddle %s  pid %d  mode %s  %s  up %s\n", s.Version, s.PID, s.Mode, s.Health, age(s.Started))
+		if s.Listen != "" {
+			fmt.Fprintf(a.out, "at     %s\n", s.Listen)
+		}
 		fmt.Fprintf(a.out, "config %s\n", s.Config)
 		fmt.Fprintf(a.out, "ledger %d rows written, %d dropped\n", s.Ledger.Written, s.Ledger.Dropped)
 		if s.Ledger.Problem != "" {

@@ -4,11 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"heddle/internal/config"
 	"heddle/internal/upstream"
@@ -63,11 +66,31 @@ func (c catalogCache) load(id string) *upstream.Known {
 		return nil
 	}
 	k := &upstream.Known{}
-	if err := json.Unmarshal(raw, k); err != nil {
+	if err = json.Unmarshal(raw, k); err == nil && k.Protocol == "" {
+		err = errors.New("it does not say what the server speaks")
+	}
+	if err != nil {
 		c.logger.Warn("cached catalog not used", "file", c.path(id), "err", err)
 		return nil
 	}
+	now := time.Now()
+	_ = os.Chtimes(c.path(id), now, now) // how old a file is says when it was last of use
 	return k
+}
+
+// keptFor is how long a file of no use is kept: a server's changes leave the one
+// of before behind.
+const keptFor = 90 * 24 * time.Hour
+
+// prune removes files that have not been of use for long.
+func (c catalogCache) prune() {
+	entries, _ := os.ReadDir(c.dir) // a directory that cannot be read has nothing to remove
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > keptFor {
+			_ = os.Remove(filepath.Join(c.dir, e.Name())) // another heddle may have done so
+		}
+	}
 }
 
 // store writes what a server lists. The file is whole or not there; several
@@ -80,18 +103,53 @@ func (c catalogCache) store(id string, s *upstream.Server) {
 	if !l.Listed || l.State != upstream.StateReady {
 		return
 	}
-	raw, err := json.Marshal(upstream.Known{
+	raw, err := encode(&upstream.Known{
 		Tools: l.Tools, Lists: l.Lists, Instructions: l.Instructions, Protocol: s.Status().Protocol, Features: l.Features,
 	})
 	if err == nil && len(raw) <= maxCached {
 		if old, readErr := os.ReadFile(c.path(id)); readErr == nil && string(old) == string(raw) {
 			return
 		}
-		err = writePrivate(c.path(id), raw)
+		if err = writePrivate(c.path(id), raw); err == nil {
+			c.prune()
+		}
 	}
 	if err != nil {
 		c.logger.Warn("catalog not cached", "server", s.Name(), "err", err)
 	}
+}
+
+// encode returns the file of what is known. Definitions keep their bytes, which
+// hosts and their caches compare; [json.Marshal] would write them anew.
+func encode(k *upstream.Known) ([]byte, error) {
+	rest, err := json.Marshal(struct {
+		Instructions string            `json:"instructions"`
+		Protocol     string            `json:"protocol"`
+		Features     upstream.Features `json:"features"`
+	}{k.Instructions, k.Protocol, k.Features})
+	if err != nil {
+		return nil, err
+	}
+	b := append([]byte(`{"tools":`), array(k.Tools)...)
+	b = append(b, `,"lists":{`...)
+	for i, method := range slices.Sorted(maps.Keys(k.Lists)) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, `"`+method...), `":`...), array(k.Lists[method])...)
+	}
+	return append(append(b, `},`...), rest[1:]...), nil
+}
+
+func array(items []json.RawMessage) []byte {
+	b := []byte{'['}
+	for i, item := range items {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, item...)
+	}
+	return append(b, ']')
 }
 
 // writePrivate replaces a file at once, readable to the user alone.

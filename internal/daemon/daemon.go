@@ -37,6 +37,9 @@ type Options struct {
 	// CacheDir is where servers' catalogs are kept between runs; "" keeps none.
 	CacheDir string
 	Mode     string
+	// Hosts says that hosts will be served. Servers then wait a moment to be told
+	// what theirs can.
+	Hosts bool
 	// Eager starts every server at once, whatever is known of it.
 	Eager bool
 	// Environ returns the variables that children may be given.
@@ -56,6 +59,9 @@ type Daemon struct {
 
 	current atomic.Pointer[generation]
 	front   atomic.Pointer[front]
+	opened  chan struct{} // closed with the first front
+	opening sync.Once
+	url     atomic.Pointer[string] // that hosts find heddle at
 
 	servers sync.WaitGroup // of all generations
 	reloads sync.Mutex     // one apply at a time
@@ -72,6 +78,9 @@ type front interface {
 	Heard(ctx context.Context, server, method string, params json.RawMessage, host heddle.Host)
 	// Host is whom servers ask outside of any call; nil if there is nobody.
 	Host() heddle.Host
+	// AwaitCapabilities returns what all hosts can be asked; nil if that is not known
+	// at the end of ctx.
+	AwaitCapabilities(ctx context.Context) json.RawMessage
 	// Stray counts lines that were no messages.
 	Stray() int64
 }
@@ -93,7 +102,7 @@ func New(o Options) *Daemon {
 	return &Daemon{
 		o: o, spawner: upstream.NewSpawner(o.Watchdog), starts: make(chan struct{}, runtime.NumCPU()),
 		ledger:  ledger.New(ledger.Options{Path: o.LedgerPath, Keep: o.Config.Ledger.Keep, Logger: o.Logger}),
-		started: time.Now(), nudge: make(chan struct{}, 1),
+		started: time.Now(), nudge: make(chan struct{}, 1), opened: make(chan struct{}),
 	}
 }
 
@@ -158,7 +167,29 @@ func (d *Daemon) ServeStdio(ctx context.Context, mode surface.Mode, in io.Reader
 	return host.Run(ctx, in, out)
 }
 
-func (d *Daemon) open(f front) { d.front.Store(&f) }
+func (d *Daemon) open(f front) {
+	d.front.Store(&f)
+	d.opening.Do(func() { close(d.opened) })
+}
+
+// greetWait is how long a server waits for the host to say what it can: hosts say
+// so first of all.
+const greetWait = 500 * time.Millisecond
+
+// capabilities returns what the host can be asked; nil if that is not known.
+func (d *Daemon) capabilities(ctx context.Context) json.RawMessage {
+	if !d.o.Hosts {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, greetWait)
+	defer cancel()
+	select {
+	case <-d.opened:
+		return (*d.front.Load()).AwaitCapabilities(ctx)
+	case <-ctx.Done():
+		return nil
+	}
+}
 
 // host returns whom servers ask outside of any call.
 func (d *Daemon) host() heddle.Host {
@@ -245,7 +276,7 @@ func (d *Daemon) deps(ctx context.Context, cached string) upstream.Deps {
 	mask := func(s string) string { return (*d.mask.Load())(s) }
 	deps := upstream.Deps{
 		Logger: d.o.Logger, Spawner: d.spawner, Starts: d.starts, Changed: d.changed, Published: d.published, Version: heddle.Version,
-		Mask: mask, Host: d.host,
+		Mask: mask, Host: d.host, Capabilities: d.capabilities,
 		Heard: func(server, method string, params json.RawMessage, host heddle.Host) {
 			if f := d.front.Load(); f != nil {
 				(*f).Heard(ctx, server, method, json.RawMessage(mask(string(params))), host)

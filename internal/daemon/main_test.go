@@ -44,6 +44,8 @@ type fixtureOptions struct {
 	environ []string
 	ledger  string
 	state   string
+	// cache is where servers' catalogs are kept; "" keeps none.
+	cache string
 	// dir is where the configuration is; "" is a new one.
 	dir string
 	// host is the text of a host's own file, which is read in place of heddle.yml.
@@ -74,7 +76,7 @@ func newFixture(t *testing.T, text string, o fixtureOptions) *fixture {
 	}
 	path, _ := os.LookupEnv("PATH")
 	f.d = New(Options{
-		Config: cfg, Load: load, Logger: slog.New(slog.NewTextHandler(f.log, nil)), LedgerPath: o.ledger, StateDir: o.state, Mode: "compact",
+		Config: cfg, Load: load, Logger: slog.New(slog.NewTextHandler(f.log, nil)), LedgerPath: o.ledger, StateDir: o.state, CacheDir: o.cache, Mode: "compact",
 		Environ: func() []string { return append([]string{"PATH=" + path}, o.environ...) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())

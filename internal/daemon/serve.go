@@ -42,6 +42,8 @@ func (d *Daemon) ServeHTTP(ctx context.Context, listener net.Listener, o HTTPOpt
 		MaxFrame: int(d.o.Config.Results.MaxFrame), Token: o.Token, Loopback: o.Loopback,
 		Started: func(i surface.SessionInfo) { d.session(ctx, modeOf(o, i.Mode), i) },
 	})
+	url := "http://" + listener.Addr().String() + "/mcp"
+	d.url.Store(&url)
 	d.open(way)
 	defer way.End()
 	// Requests end with ctx; streams of events would otherwise never.
@@ -70,6 +72,14 @@ func (d *Daemon) ServeHTTP(ctx context.Context, listener net.Listener, o HTTPOpt
 		return nil
 	})
 	return group.Wait()
+}
+
+// listen returns the URL of /mcp, "" over stdio.
+func (d *Daemon) listen() string {
+	if url := d.url.Load(); url != nil {
+		return *url
+	}
+	return ""
 }
 
 func modeOf(o HTTPOptions, name string) surface.Mode {

@@ -25,6 +25,8 @@ type State struct {
 	Mode    string    `json:"mode"`
 	Config  string    `json:"config"`
 	Started time.Time `json:"started"`
+	// Listen is the URL that hosts find heddle at; "" over stdio.
+	Listen  string    `json:"listen,omitempty"`
 	Written time.Time `json:"written"`
 	// Health is "starting", "healthy" or "degraded".
 	Health   string        `json:"health"`
@@ -71,7 +73,7 @@ type LedgerState struct {
 func (d *Daemon) State() State {
 	g := d.current.Load()
 	s := State{
-		PID: os.Getpid(), Version: heddle.Version, Mode: d.o.Mode, Config: g.config.Path, Started: d.started, Written: time.Now(),
+		PID: os.Getpid(), Version: heddle.Version, Mode: d.o.Mode, Config: g.config.Path, Started: d.started, Listen: d.listen(), Written: time.Now(),
 		Ledger: LedgerState{Path: d.o.LedgerPath, Written: d.ledger.Written(), Dropped: d.ledger.Dropped(), Problem: d.ledger.Problem()},
 	}
 	if f := d.front.Load(); f != nil {

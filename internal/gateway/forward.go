@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"heddle"
 	"heddle/internal/upstream"
@@ -44,7 +45,7 @@ func (g *Gateway) Forward(ctx context.Context, o Origin, method string, params j
 		return g.subscribe(ctx, r)
 	case "prompts/get":
 		name, _ := wire.Unquote(wire.Member(params, "name"))
-		p, ok := g.having(ctx, func(o *others) bool { return o.prompts[name].server != nil }).prompts[name]
+		p, ok := g.prompt(ctx, name)
 		if !ok {
 			return nil, heddle.NewRPCError(codeInvalidParams, fmt.Sprintf("there is no prompt %q", name))
 		}
@@ -112,7 +113,7 @@ func (g *Gateway) complete(ctx context.Context, r *upstream.Request) (json.RawMe
 	switch kind {
 	case "ref/prompt":
 		name, _ := wire.Unquote(wire.Member(ref, "name"))
-		if p, ok := g.having(ctx, func(o *others) bool { return o.prompts[name].server != nil }).prompts[name]; ok {
+		if p, ok := g.prompt(ctx, name); ok {
 			server, ref = p.server, replace(ref, "name", p.name)
 		}
 	case "ref/resource":
@@ -131,11 +132,14 @@ func (g *Gateway) complete(ctx context.Context, r *upstream.Request) (json.RawMe
 	return server.Forward(ctx, r)
 }
 
-// Wanted has all servers send log messages from level on.
+// Wanted has all servers send log messages from level on. It waits for their
+// answers; none waits for another's.
 func (g *Gateway) Wanted(ctx context.Context, level string) {
+	var told sync.WaitGroup
 	for _, s := range g.pool.Servers() {
-		s.SetLevel(ctx, level)
+		told.Go(func() { s.SetLevel(ctx, level) })
 	}
+	told.Wait()
 }
 
 // RootsChanged tells all servers that a host's roots have changed.
@@ -190,18 +194,43 @@ func (g *Gateway) others(ctx context.Context) *others {
 	return g.gather()
 }
 
-// having is others, but it does not wait for what is known already.
-func (g *Gateway) having(ctx context.Context, known func(*others) bool) *others {
-	if o := g.gather(); known(o) {
-		return o
+// having is others, but it does not wait for what is known already: where known
+// returns a server, and all before it, which would come first, have listed what
+// they have.
+func (g *Gateway) having(ctx context.Context, known func(*others) *upstream.Server) *others {
+	o := g.gather()
+	found := known(o)
+	if found == nil {
+		return g.others(ctx)
 	}
-	return g.others(ctx)
+	now, cancel := context.WithCancel(ctx)
+	cancel() // an ended context asks without waiting
+	for _, s := range g.pool.Servers() {
+		switch {
+		case s == found:
+			return o
+		case !s.Settled(now):
+			return g.others(ctx)
+		}
+	}
+	return o
+}
+
+// prompt returns the prompt that hosts know by this name.
+func (g *Gateway) prompt(ctx context.Context, name string) (prompt, bool) {
+	p, ok := g.having(ctx, func(o *others) *upstream.Server { return o.prompts[name].server }).prompts[name]
+	return p, ok
 }
 
 // owners returns the servers that may have the resource or template, the
 // likeliest first.
 func (g *Gateway) owners(ctx context.Context, uri string) []place {
-	o := g.having(ctx, func(o *others) bool { _, sure := o.owners(uri); return sure })
+	o := g.having(ctx, func(o *others) *upstream.Server {
+		if places, sure := o.owners(uri); sure {
+			return places[0].server
+		}
+		return nil
+	})
 	out, _ := o.owners(uri)
 	return out
 }

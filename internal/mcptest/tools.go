@@ -217,7 +217,7 @@ func input(a *arguments, c call) json.RawMessage {
 		_, _ = fmt.Sscanf(text, "round \\ %d", &round)
 	}
 	if round < a.Times {
-		return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":%s,"requestState":"round \\\\ %d"}`, a.Requests, round+1)
+		return fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":%s,"requestState":"round \\ %d"}`, a.Requests, round+1)
 	}
 	return Text(fmt.Sprintf(`{"inputResponses":%s,"requestState":%s}`, orNull(responses), orNull(state)))
 }

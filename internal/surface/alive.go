@@ -2,6 +2,7 @@ package surface
 
 import (
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -45,6 +46,16 @@ func (a *aliveWriter) Flush() {
 	_ = http.NewResponseController(a.ResponseWriter).Flush() // best effort
 }
 
+// arm starts the clock of a response that nothing is written into before its
+// answer. It must be called once the response has its headers.
+func (a *aliveWriter) arm() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.timer == nil {
+		a.begin()
+	}
+}
+
 // begin starts the clock anew. It is called with the lock held.
 func (a *aliveWriter) begin() {
 	switch {
@@ -77,5 +88,44 @@ func (a *aliveWriter) stop() {
 	a.over = true
 	if a.timer != nil {
 		a.timer.Stop()
+	}
+}
+
+// aliveHeader names the response that a request waits for, on its way through the
+// SDK: only once the SDK has handed over a request are the headers of its response
+// known.
+const aliveHeader = "Heddle-Alive"
+
+// waiting are the responses that are waited for.
+type waiting struct {
+	mu   sync.Mutex
+	last int
+	open map[string]*aliveWriter
+}
+
+// add returns the name of a response, and what forgets it.
+func (w *waiting) add(a *aliveWriter) (name string, forget func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open == nil {
+		w.open = map[string]*aliveWriter{}
+	}
+	w.last++
+	name = strconv.Itoa(w.last)
+	w.open[name] = a
+	return name, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.open, name)
+	}
+}
+
+// arm arms the response of the request with this header.
+func (w *waiting) arm(header http.Header) {
+	w.mu.Lock()
+	a := w.open[header.Get(aliveHeader)]
+	w.mu.Unlock()
+	if a != nil {
+		a.arm()
 	}
 }

@@ -13,10 +13,21 @@ import (
 	"heddle/internal/wire"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // ID implements [heddle.Host].
 func (h *Stdio) ID() string { return h.s.id }
+
+// AwaitCapabilities returns what the host can, as soon as it says so; nil at the
+// end of ctx.
+func (h *Stdio) AwaitCapabilities(ctx context.Context) json.RawMessage {
+	select {
+	case <-h.introduced:
+	case <-ctx.Done():
+	}
+	return h.Capabilities()
+}
 
 // Capabilities implements [heddle.Host].
 func (h *Stdio) Capabilities() json.RawMessage {
@@ -87,14 +98,37 @@ func (h *Stdio) Heard(ctx context.Context, server, method string, params json.Ra
 		if l := h.s.level.Load(); l != nil {
 			level = *l
 		}
-		if h.version.Load() != nil && loud(params, level) || to != nil {
+		wanted := to != nil // a host without handshake hears of its own calls alone
+		if h.version.Load() != nil {
+			wanted = loud(params, level)
+		}
+		if wanted {
 			_ = h.Notify(ctx, method, logMessage(server, params)) // a host that is behind loses messages
 		}
 	case "notifications/elicitation/complete":
 		_ = h.Notify(ctx, method, params)
-	default: // the SDK writes, and may wait for the host
+	default:
+		if !h.cares(sdk, method) {
+			return
+		}
+		// The SDK writes, and may wait for the host.
 		h.beside(func() { heard(ctx, sdk, h.o.Gateway(), server, method, params) })
 	}
+}
+
+// cares reports whether the host may want to hear of this: not before it has said
+// who it is, and with a handshake not of changes of a list that it never read. A
+// host without one has subscribed, which the SDK knows.
+func (h *Stdio) cares(sdk *mcp.Server, method string) bool {
+	if h.version.Load() != nil {
+		return h.s.reads(method)
+	}
+	for ss := range sdk.Sessions() {
+		if ss.InitializeParams() != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // errHostGone is the end of what waits for the host.

@@ -3,6 +3,7 @@ package surface
 import (
 	"encoding/json"
 	"slices"
+	"sync"
 
 	"heddle/internal/wire"
 )
@@ -55,4 +56,41 @@ func logMessage(server string, params json.RawMessage) json.RawMessage {
 		return true
 	})
 	return append(out, '}')
+}
+
+// queue runs jobs that may wait for a host, one after the other. The zero value
+// is ready. Of more than maxNotes that wait, the newest are lost.
+type queue struct {
+	mu      sync.Mutex
+	jobs    []func()
+	running bool
+}
+
+// do adds a job. It does not wait for it.
+func (q *queue) do(job func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.jobs) >= maxNotes {
+		return
+	}
+	q.jobs = append(q.jobs, job)
+	if !q.running {
+		q.running = true
+		go q.run() // ends with the last job
+	}
+}
+
+func (q *queue) run() {
+	for {
+		q.mu.Lock()
+		if len(q.jobs) == 0 {
+			q.running, q.jobs = false, nil
+			q.mu.Unlock()
+			return
+		}
+		job := q.jobs[0]
+		q.jobs = q.jobs[1:]
+		q.mu.Unlock()
+		job()
+	}
 }

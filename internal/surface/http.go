@@ -28,7 +28,11 @@ type HTTP struct {
 	o       HTTPOptions
 	guard   guard
 	changed chan struct{}
+	over    chan struct{} // closed at the end of Run
 	streams streams
+	waiting waiting
+
+	leveling sync.Mutex
 
 	mu        sync.Mutex
 	endpoints map[string]*endpoint // by server; "" is all
@@ -80,16 +84,25 @@ type endpoint struct {
 // NewHTTP returns a way in that does nothing until Run; its Handler may serve
 // before.
 func NewHTTP(o HTTPOptions) *HTTP {
-	return &HTTP{o: o, guard: guard{token: o.Token, loopback: o.Loopback}, changed: make(chan struct{}, 1), endpoints: map[string]*endpoint{}}
+	return &HTTP{o: o, guard: guard{token: o.Token, loopback: o.Loopback}, changed: make(chan struct{}, 1), over: make(chan struct{}), endpoints: map[string]*endpoint{}}
 }
 
-// Run tells hosts of changes until ctx ends.
+// Run tells hosts of changes, and forgets those that went without a word, until
+// ctx ends.
 func (h *HTTP) Run(ctx context.Context) error {
+	look := time.NewTicker(time.Minute)
+	defer look.Stop()
 	for {
 		select {
 		case <-h.changed:
+		case <-look.C:
+			for _, e := range h.all() {
+				e.stateful.prune(ctx, e.server)
+			}
+			continue
 		case <-ctx.Done():
 			h.streams.end()
+			close(h.over)
 			return nil
 		}
 		wait := settle
@@ -161,28 +174,36 @@ func (h *HTTP) Heard(ctx context.Context, server, method string, params json.Raw
 		return
 	}
 	for _, e := range h.all() {
-		if e.name == "" || e.name == server {
+		switch {
+		case e.name != "" && e.name != server:
+		case method == "notifications/message":
+			e.log(ctx, logMessage(server, params))
+		default:
 			go e.heard(ctx, server, method, params) // the SDK writes, and may wait for a host
 		}
 	}
 }
 
 func (e *endpoint) heard(ctx context.Context, server, method string, params json.RawMessage) {
-	g := e.gateway()
-	switch {
-	case g == nil:
-	case method == "notifications/message":
-		message := logMessage(server, params)
-		for ss := range e.server.Sessions() {
-			logTo(ctx, ss, message)
-		}
-	default:
+	if g := e.gateway(); g != nil {
 		heard(ctx, e.server, g, server, method, params)
+	}
+}
+
+// log tells the sessions of a log message, each in the order of the messages.
+func (e *endpoint) log(ctx context.Context, message json.RawMessage) {
+	for ss := range e.server.Sessions() {
+		if ss.ID() != "" {
+			e.session(ss).logs.do(func() { logTo(ctx, ss, message) })
+		}
 	}
 }
 
 // Host returns nil: of several hosts none is the one to ask.
 func (h *HTTP) Host() heddle.Host { return nil }
+
+// AwaitCapabilities returns nil: of several hosts each can something else.
+func (h *HTTP) AwaitCapabilities(context.Context) json.RawMessage { return nil }
 
 // Stray returns how many lines were no messages: HTTP has none.
 func (h *HTTP) Stray() int64 { return 0 }
@@ -201,6 +222,7 @@ func (h *HTTP) all() []*endpoint {
 func (h *HTTP) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, "") })
+	mux.HandleFunc("/mcp/{$}", func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, "") })
 	mux.HandleFunc("/mcp/{server}", func(w http.ResponseWriter, r *http.Request) { h.serve(w, r, r.PathValue("server")) })
 	mux.HandleFunc("GET /sse", h.openStream)
 	mux.HandleFunc("POST /sse", h.postStream)
@@ -273,6 +295,9 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, server string) {
 			r.Header[paramsHeader] = []string{string(m.Params)}
 		}
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		if m.Method == "initialize" && !e.open(r.Header.Get("Mcp-Session-Id")) {
+			r.Header.Del("Mcp-Session-Id") // of a session that has ended: this begins the next
+		}
 		if m.Method == "initialize" && !modern && e.full() {
 			w.Header().Set("Retry-After", "30")
 			http.Error(w, "too many sessions are open", http.StatusServiceUnavailable)
@@ -280,10 +305,25 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, server string) {
 		}
 	}
 	if r.Method == http.MethodDelete {
-		e.stateful.end(r.Header.Get("Mcp-Session-Id")) // the SDK waits for the session's calls
+		e.stateful.end(context.WithoutCancel(r.Context()), r.Header.Get("Mcp-Session-Id")) // the SDK waits for the session's calls
+	}
+	if r.Method == http.MethodGet { // a stream of what comes unasked: it ends with heddle
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		go func() {
+			select {
+			case <-h.over:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		r = r.WithContext(ctx)
 	}
 	alive := keepAlive(w)
 	defer alive.stop()
+	name, forget := h.waiting.add(alive)
+	defer forget()
+	r.Header.Set(aliveHeader, name)
 	if modern {
 		e.modern.ServeHTTP(alive, r)
 	} else {
@@ -307,13 +347,22 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	return nil, false
 }
 
+// open reports whether there is a session of that id.
+func (e *endpoint) open(id string) bool {
+	for ss := range e.server.Sessions() {
+		if ss.ID() == id {
+			return true
+		}
+	}
+	return false
+}
+
 // full reports whether no more sessions may be opened.
 func (e *endpoint) full() bool {
 	n := 0
 	for range e.server.Sessions() {
 		n++
 	}
-	e.stateful.prune(e.server, n)
 	return n >= maxSessions
 }
 
@@ -336,6 +385,9 @@ func (e *endpoint) newSession(id string) *session {
 
 func (e *endpoint) front(ctx context.Context, req mcp.Request) (*session, heddle.Host) {
 	ss, _ := req.GetSession().(*mcp.ServerSession)
+	if extra := req.GetExtra(); extra != nil {
+		e.h.waiting.arm(extra.Header)
+	}
 	s := e.session(ss)
 	return s, newHTTPHost(ctx, s, ss)
 }
@@ -349,19 +401,26 @@ func (e *endpoint) list(ctx context.Context, s *session) json.RawMessage {
 	return raw
 }
 
-// level notes what a session wants to hear; servers are asked for what the most
-// curious one wants.
+// level notes what a session wants to hear.
 func (e *endpoint) level(ctx context.Context, s *session, level string) {
 	s.level.Store(&level)
-	e.h.mu.Lock()
-	endpoints := e.h.endpoints
+	go e.h.wanted(ctx, e.gateway()) // ends with the servers' answers; no host waits for it
+}
+
+// wanted asks servers for what the most curious of all hosts wants to hear.
+func (h *HTTP) wanted(ctx context.Context, g *gateway.Gateway) {
+	h.leveling.Lock() // what was wanted last is asked for last
+	defer h.leveling.Unlock()
 	var levels []string
-	for _, other := range endpoints {
-		levels = append(levels, other.stateful.levels()...)
+	for _, e := range h.all() {
+		levels = append(levels, e.stateful.levels()...)
 	}
-	e.h.mu.Unlock()
-	g, most := e.gateway(), mostVerbose(levels)
-	go g.Wanted(ctx, most) // ends with the servers' sessions; no host waits for it
+	h.streams.each(func(s *Stdio) {
+		if l := s.s.level.Load(); l != nil {
+			levels = append(levels, *l)
+		}
+	})
+	g.Wanted(ctx, mostVerbose(levels))
 }
 
 func (e *endpoint) initialized(_ context.Context, r *mcp.InitializedRequest) {
@@ -376,76 +435,6 @@ func (e *endpoint) initialized(_ context.Context, r *mcp.InitializedRequest) {
 		}
 	}
 	e.h.o.Started(info)
-}
-
-// sessions are what heddle keeps of the sessions with handshake.
-type sessions struct {
-	mu   sync.Mutex
-	byID map[string]*session
-}
-
-func (s *sessions) get(id string, make func(string) *session) *session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.byID == nil {
-		s.byID = map[string]*session{}
-	}
-	one := s.byID[id]
-	if one == nil {
-		one = make(id)
-		s.byID[id] = one
-	}
-	return one
-}
-
-// end ends what a session has in flight.
-func (s *sessions) end(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if one := s.byID[id]; one != nil {
-		close(one.gone)
-		delete(s.byID, id)
-	}
-}
-
-func (s *sessions) endAll() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, one := range s.byID {
-		close(one.gone)
-		delete(s.byID, id)
-	}
-}
-
-// prune forgets sessions that the SDK does not know any more, once they are as
-// many as the others.
-func (s *sessions) prune(server *mcp.Server, open int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.byID) <= 2*open+16 {
-		return
-	}
-	known := map[string]bool{}
-	for ss := range server.Sessions() {
-		known[ss.ID()] = true
-	}
-	for id := range s.byID {
-		if !known[id] {
-			delete(s.byID, id)
-		}
-	}
-}
-
-func (s *sessions) levels() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []string
-	for _, one := range s.byID {
-		if l := one.level.Load(); l != nil {
-			out = append(out, *l)
-		}
-	}
-	return out
 }
 
 // isEventStream reports whether a response is a stream of events.

@@ -52,6 +52,7 @@ func (f *front) subscribe(ctx context.Context, req mcp.Request, method, uri stri
 	params := append(append([]byte(`{"uri":`), wire.Quote(uri)...), '}')
 	_, err := s.gateway().Forward(ctx, gateway.Origin{Host: host}, method, params)
 	if err == nil {
+		s.subscribed.note(method, uri)
 		return nil
 	}
 	e := &jsonrpc.Error{}

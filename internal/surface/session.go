@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"heddle"
@@ -22,13 +23,16 @@ import (
 // session is one host's session: what both lanes of a transport share.
 type session struct {
 	refused
-	id        string
-	principal heddle.Principal
-	mode      Mode
-	gateway   func() *gateway.Gateway
-	logger    *slog.Logger
-	level     atomic.Pointer[string] // of log messages that the host wants
-	gone      chan struct{}          // closed with the session; nil where a connection ends with it
+	id         string
+	principal  heddle.Principal
+	mode       Mode
+	gateway    func() *gateway.Gateway
+	logger     *slog.Logger
+	level      atomic.Pointer[string] // of log messages that the host wants
+	read       sync.Map               // methods that the host has used
+	logs       queue                  // of writes that may wait for the host
+	subscribed subscriptions
+	gone       chan struct{} // closed with the session; nil where a connection ends with it
 }
 
 // while returns a context that also ends with the session.
@@ -243,11 +247,26 @@ func (s *session) forward(ctx context.Context, host heddle.Host, method string, 
 		}
 		params = replace(params, "_meta", meta)
 	}
+	s.read.Store(method, true)
 	raw, err := s.gateway().Forward(ctx, origin, method, params)
 	if err != nil {
 		return nil, s.rpcError(err)
 	}
 	return raw, nil
+}
+
+// reads reports whether the host has read the list whose change this says; of
+// anything else, it may always want to hear.
+func (s *session) reads(notification string) bool {
+	methods := map[string][]string{
+		"notifications/resources/list_changed": {"resources/list", "resources/templates/list"}, "notifications/prompts/list_changed": {"prompts/list"},
+	}[notification]
+	for _, m := range methods {
+		if _, ok := s.read.Load(m); ok {
+			return true
+		}
+	}
+	return methods == nil
 }
 
 // sdkAnswer is an answer of heddle's on its way through the SDK.

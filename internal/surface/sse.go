@@ -81,6 +81,7 @@ func (h *HTTP) openStream(w http.ResponseWriter, r *http.Request) {
 	host := NewStdio(StdioOptions{
 		Mode: h.o.Mode, Gateway: func() *gateway.Gateway { return h.o.Gateway("") }, Servers: h.o.Servers, Logger: h.o.Logger,
 		Version: h.o.Version, MaxFrame: h.o.MaxFrame, Started: h.o.Started,
+		Level: func(ctx context.Context) { h.wanted(ctx, h.o.Gateway("")) },
 	})
 	id := newSessionID() + newSessionID() // who knows it may post
 	if !h.streams.add(id, &stream{host, posts, cancel}) {

@@ -36,6 +36,7 @@ type Stdio struct {
 	asked   asked
 
 	capabilities atomic.Pointer[json.RawMessage] // what the host said it can
+	introduced   chan struct{}                   // closed once it has said so
 	stateless    atomic.Bool                     // it has sent a request of the protocol without handshake
 
 	version atomic.Pointer[string] // agreed on in the handshake; nil before
@@ -69,6 +70,9 @@ type StdioOptions struct {
 	MaxFrame int
 	// Started is told of the session once the host has said who it is; may be nil.
 	Started func(SessionInfo)
+	// Level is called when the host has set its log level, where others than this
+	// host have a say in what servers are asked for; may be nil.
+	Level func(ctx context.Context)
 }
 
 // SessionInfo is what is known of a host's session.
@@ -81,7 +85,7 @@ type SessionInfo struct {
 func NewStdio(o StdioOptions) *Stdio {
 	h := &Stdio{o: o, changed: make(chan struct{}, 1), open: map[string]*inFlight{}, seed: maphash.MakeSeed(), workers: newWorkers()}
 	h.less = sync.NewCond(&h.mu)
-	h.asked.ready = make(chan struct{})
+	h.asked.ready, h.introduced = make(chan struct{}), make(chan struct{})
 	h.s = &session{id: newSessionID(), principal: heddle.Local, mode: o.Mode, gateway: o.Gateway, logger: o.Logger}
 	return h
 }
@@ -164,10 +168,19 @@ func (h *Stdio) newServer() *mcp.Server {
 		list:    func(ctx context.Context, _ *session) json.RawMessage { return h.list(ctx) },
 		level: func(ctx context.Context, _ *session, level string) {
 			h.s.level.Store(&level)
-			h.beside(func() { h.o.Gateway().Wanted(ctx, level) })
+			h.beside(func() { h.wanted(ctx, level) })
 		},
 	}
 	return sdkServer(f, h.o.Version, Instructions(h.o.Mode.Name(), h.o.Servers), h.initialized)
+}
+
+// wanted asks the servers for log messages.
+func (h *Stdio) wanted(ctx context.Context, level string) {
+	if h.o.Level != nil {
+		h.o.Level(ctx)
+		return
+	}
+	h.o.Gateway().Wanted(ctx, level)
 }
 
 // beside runs a job that nobody waits for; none begins once the host is gone.
@@ -302,6 +315,9 @@ func (l *hostLane) Take(m *wire.Message) bool {
 		m.Extra = withRaw(m.Params, m.ID)
 		if !l.stateless.Load() && isModern(m.Params) {
 			l.stateless.Store(true)
+			l.mu.Lock()
+			l.introduce(nil) // it cannot be asked anything within a call
+			l.mu.Unlock()
 		}
 	}
 	return false
@@ -403,8 +419,7 @@ func (l *hostLane) greeted(m *wire.Message) {
 	hello := l.hello
 	if m.IsRequest() && m.Method == "initialize" && hello == nil {
 		l.hello = make(chan struct{})
-		c := wire.Member(m.Params, "capabilities")
-		l.capabilities.Store(&c)
+		l.introduce(wire.Member(m.Params, "capabilities"))
 	}
 	l.mu.Unlock()
 	if hello == nil || !m.IsRequest() {
@@ -414,6 +429,19 @@ func (l *hostLane) greeted(m *wire.Message) {
 	case <-hello:
 	case <-l.ctx.Done():
 	}
+}
+
+// introduce notes what the host says it can, the first time that it does. It is
+// called with the lock held.
+func (h *Stdio) introduce(capabilities json.RawMessage) {
+	if h.capabilities.Load() != nil {
+		return
+	}
+	if capabilities == nil {
+		capabilities = json.RawMessage(`{}`)
+	}
+	h.capabilities.Store(&capabilities)
+	close(h.introduced)
 }
 
 // Sent implements [wire.Lane]: the fast lane opens once the host has its answer

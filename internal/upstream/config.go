@@ -99,6 +99,9 @@ type Deps struct {
 	// whoever does. Neither must block; either may be nil.
 	Listed func(*Server)
 	Heard  func(server, method string, params json.RawMessage, host heddle.Host)
+	// Capabilities returns what the host can be asked, as it said itself; nil if that
+	// is not known, even after a moment's wait. It may be nil.
+	Capabilities func(context.Context) json.RawMessage
 	// Host returns the host to ask when a server asks outside any call; nil, or
 	// returning nil, if there is none.
 	Host func() heddle.Host

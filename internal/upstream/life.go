@@ -161,7 +161,7 @@ func (l *life) handshake(ctx context.Context) error {
 	if modern {
 		opts.ProtocolVersion = modernVersion
 	}
-	sdk, err := l.client().Connect(ctx, transport{l.session}, opts)
+	sdk, err := l.client(ctx).Connect(ctx, transport{l.session}, opts)
 	if err != nil {
 		return err
 	}
@@ -184,10 +184,10 @@ func (l *life) handshake(ctx context.Context) error {
 
 // client returns the SDK's client. Its handlers exist so that it subscribes to
 // changes where there is no handshake; the lane hears of them first.
-func (l *life) client() *mcp.Client {
+func (l *life) client(ctx context.Context) *mcp.Client {
 	return mcp.NewClient(&mcp.Implementation{Name: "heddle", Version: l.s.deps.Version}, &mcp.ClientOptions{
 		Logger:                     slog.New(slog.DiscardHandler),
-		Capabilities:               l.s.deps.capabilities(),
+		Capabilities:               l.s.deps.capabilities(ctx),
 		MultiRoundTrip:             &mcp.MultiRoundTripOptions{Disabled: true},
 		ToolListChangedHandler:     func(context.Context, *mcp.ToolListChangedRequest) {},
 		PromptListChangedHandler:   func(context.Context, *mcp.PromptListChangedRequest) {},
@@ -197,16 +197,14 @@ func (l *life) client() *mcp.Client {
 
 // capabilities are what a server may ask of us: what the host can, once it has
 // said so. Before that, everything: a host that cannot answers with an error.
-func (d *Deps) capabilities() *mcp.ClientCapabilities {
-	if d.Host != nil {
-		if host := d.Host(); host != nil && host.Capabilities() != nil {
-			c := &mcp.ClientCapabilities{}
-			if json.Unmarshal(host.Capabilities(), c) == nil {
-				if roots := wire.Member(host.Capabilities(), "roots"); roots != nil {
-					c.RootsV2 = &mcp.RootCapabilities{ListChanged: string(wire.Member(roots, "listChanged")) == "true"}
-				}
-				return c
+func (d *Deps) capabilities(ctx context.Context) *mcp.ClientCapabilities {
+	if d.Capabilities != nil {
+		c := &mcp.ClientCapabilities{}
+		if raw := d.Capabilities(ctx); raw != nil && json.Unmarshal(raw, c) == nil {
+			if roots := wire.Member(raw, "roots"); roots != nil {
+				c.RootsV2 = &mcp.RootCapabilities{ListChanged: string(wire.Member(roots, "listChanged")) == "true"}
 			}
+			return c
 		}
 	}
 	return &mcp.ClientCapabilities{
@@ -277,9 +275,11 @@ func (l *life) more(ctx context.Context) {
 			methods = append(methods, ListPrompts)
 		}
 		l.refresh(ctx, methods...)
-		l.s.restore(ctx, l.session)
 	}
 	l.s.update(func(st *status) { st.more = true })
+	if !l.s.cfg.Twin {
+		l.s.restore(ctx, l.session)
+	}
 	if l.s.deps.Listed != nil && !l.s.cfg.Twin {
 		l.s.deps.Listed(l.s)
 	}
@@ -296,11 +296,12 @@ func (l *life) idleTimer() *time.Timer {
 	return time.NewTimer(l.s.cfg.IdleStop)
 }
 
-// retire takes the session out of use if nobody has used it for long. A call
+// retire takes the session out of use if nobody has used it for long. A call has
+// a place also while its host answers what the server wants to know. A call
 // that crosses with this finds it ended before it was sent, and takes the next.
 func (l *life) retire() bool {
 	last := time.Unix(0, l.session.used.Load())
-	if l.session.inFlight() > 0 || time.Since(last) < l.s.cfg.IdleStop {
+	if len(l.s.places) > 0 || l.session.inFlight() > 0 || l.s.subscribed() || time.Since(last) < l.s.cfg.IdleStop {
 		return false
 	}
 	l.s.session.CompareAndSwap(l.session, nil)

@@ -33,7 +33,9 @@ func (s *session) rounds(ctx context.Context, c *heddle.Call, tool string, raw j
 		if state := wire.Member(raw, "requestState"); state != nil {
 			next.Extra = append(append(next.Extra, `,"requestState":`...), state...)
 		}
-		if raw, err = s.call(ctx, &next, tool, l); err != nil {
+		if raw, err = s.call(ctx, &next, tool, l); unseen(err) {
+			return nil, s.damaged("was a question, and its session ended before it was told more") // the call itself was seen
+		} else if err != nil {
 			return nil, err
 		}
 	}

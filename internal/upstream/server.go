@@ -205,7 +205,14 @@ func (s *Server) failed(err error, pause time.Duration, fresh bool) bool {
 	if s.cfg.Twin && !s.proven.Load() { // the server does not speak this
 		again = false
 	}
-	s.deps.Logger.Warn("server failed", "server", s.cfg.Name, "reason", f.text, "retry_in", pause.Round(time.Millisecond))
+	switch log := s.deps.Logger.With("server", s.cfg.Name, "reason", f.text); {
+	case second, s.cfg.Twin && !again: // what it answered to is not an era that it speaks
+		log.Info("server speaks another protocol")
+	case again:
+		log.Warn("server failed", "retry_in", pause.Round(time.Millisecond))
+	default:
+		log.Warn("server failed")
+	}
 	s.update(func(st *status) {
 		if fresh {
 			st.failures = 0

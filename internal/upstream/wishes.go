@@ -38,6 +38,8 @@ func (s *Server) setLevel(ctx context.Context, sess *session, level string) {
 	if !logging || sess.modern != "" { // without handshake, the level stands in each request
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
 	if _, err := sess.request(ctx, "logging/setLevel", append(append([]byte(`{"level":`), wire.Quote(level)...), '}')); err != nil {
 		s.deps.Logger.Debug("log level not set", "server", s.cfg.Name, "err", s.deps.mask(err.Error()))
 	}
@@ -99,8 +101,18 @@ func (s *Server) forget(uri string) bool {
 	return true
 }
 
+// subscribed reports whether any host is: who waits to hear of changes uses the
+// server.
+func (s *Server) subscribed() bool {
+	s.wishes.mu.Lock()
+	defer s.wishes.mu.Unlock()
+	return len(s.wishes.uris) > 0
+}
+
 // restore tells a new session what hosts want.
 func (s *Server) restore(ctx context.Context, sess *session) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.StartTimeout)
+	defer cancel()
 	s.wishes.mu.Lock()
 	level := s.wishes.level
 	var uris []string

@@ -8,8 +8,10 @@
 // schema.
 //
 // Start reading at [Definition]: the schema is read into a tree (tree.go), judged
-// (dialect.go), stripped (strip.go, text.go, union.go), its repetitions are given
-// names (hoist.go), and it is written again.
+// (dialect.go), stripped (strip.go, union.go), its repetitions are given names
+// (hoist.go), and it is written again. Descriptions are cut into sentences
+// (sentences.go) of which those stay that state facts (facts.go, text.go); words.go
+// knows which only repeat a name.
 package minify
 
 import (
@@ -33,17 +35,18 @@ func Definition(raw json.RawMessage) json.RawMessage {
 	}
 	out := &value{kind: '{'}
 	name := def.text("name")
-	description := shortTool(def.text("description"))
+	said := def.text("description")
+	schema, facts := minified(def.get("inputSchema"), owner{name: name, said: said, text: firstSentence(said)})
 	for _, key := range []string{"name", "description", "inputSchema", "annotations"} {
 		m := def.member(key)
 		switch v := m.value(); {
 		case v == nil:
 		case key == "description" && v.kind == '"':
-			if description != "" {
-				out.add(m.rawKey, textValue(v, description))
+			if short := shortTool(said, facts); short != "" {
+				out.add(m.rawKey, textValue(v, short))
 			}
 		case key == "inputSchema":
-			out.add(m.rawKey, minified(v, owner{name: name, said: def.text("description"), text: description}))
+			out.add(m.rawKey, schema)
 		case key == "annotations":
 			if hint := hints(v); hint != nil {
 				out.add(m.rawKey, hint)
@@ -62,7 +65,8 @@ func Schema(raw json.RawMessage) json.RawMessage {
 	if root == nil {
 		return raw
 	}
-	return shorter(raw, minified(root, owner{}))
+	schema, _ := minified(root, owner{})
+	return shorter(raw, schema)
 }
 
 func shorter(raw json.RawMessage, v *value) json.RawMessage {
@@ -77,27 +81,30 @@ func shorter(raw json.RawMessage, v *value) json.RawMessage {
 type owner struct {
 	name string
 	said string // its whole description
-	text string // what is left of it
+	text string // its first sentence
 }
 
-// minified returns the schema root minified. It may change root.
-func minified(root *value, of owner) *value {
-	if root.kind != '{' {
-		return root
+// minified returns the schema root minified, and what reads the description of its
+// tool. It may change root.
+func minified(root *value, of owner) (*value, reader) {
+	if root == nil || root.kind != '{' {
+		return root, describedBy(nil)
 	}
 	d := judge(root)
 	if !d.known {
-		return root
+		return root, describedBy(root)
 	}
 	s := stripper{dialect: d, owner: of}
 	s.schema(root, place{root: true})
+	order(root)
+	facts := describedBy(root)
 	if d.structural {
 		hoist(root, d, false)
 		if d.modern {
 			hoist(root, d, true)
 		}
 	}
-	return root
+	return root, facts
 }
 
 // hints keeps of a tool's annotations the one that a model should know before it

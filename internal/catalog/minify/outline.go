@@ -94,9 +94,12 @@ func (v *value) comment(text string) {
 	v.add([]byte(`"$comment"`), &value{kind: '"', raw: quote(text)})
 }
 
+// maxLine is how long an object may be, in bytes, that stands deep and on one line.
+const maxLine = 2000
+
 // Lines breaks JSON into lines at the members of its outer objects, so that no
 // line is huge: an object is broken if it has over 100 bytes and stands at most
-// three deep.
+// three deep, or has over maxLine.
 func Lines(raw json.RawMessage) []byte {
 	v := parse(raw)
 	if v == nil {
@@ -106,10 +109,10 @@ func Lines(raw json.RawMessage) []byte {
 }
 
 func (v *value) lines(b []byte, depth int) []byte {
-	if v.kind != '{' || depth > 3 {
+	if v.kind != '{' {
 		return v.append(b)
 	}
-	if whole := v.append(nil); len(whole) <= 100 {
+	if whole := v.append(nil); len(whole) <= 100 || depth > 3 && len(whole) <= maxLine {
 		return append(b, whole...)
 	}
 	b = append(b, '{')
@@ -128,8 +131,8 @@ func Brief(text string, n int) string {
 		text = text[:maxText]
 	}
 	short := ""
-	if all := sentences(text); len(all) > 0 {
-		short = trim(all[0], factValues|factFormat)
+	if all := blocks(text); len(all) > 0 {
+		short = trim(all[0].text, describedBy(nil))
 	}
 	if r := []rune(short); len(r) > n {
 		return string(r[:n-1]) + "…"

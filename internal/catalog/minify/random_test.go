@@ -34,7 +34,7 @@ func (a *author) schema(depth int) any {
 func (a *author) keyword(s map[string]any, depth int) {
 	sub := func() any { return a.schema(depth - 1) }
 	switch k := a.pick("type", "type", "enum", "const", "properties", "properties", "patternProperties", "required", "anyOf", "oneOf", "allOf", "anyOf",
-		"items", "prefixItems", "additionalProperties", "unevaluatedProperties", "not", "if", "then", "minimum", "maxLength", "minItems", "uniqueItems",
+		"items", "prefixItems", "additionalProperties", "propertyNames", "unevaluatedProperties", "not", "if", "then", "minimum", "maxLength", "minItems", "uniqueItems",
 		"description", "title", "examples", "$comment", "default", "$ref", "dependencies", "twins", "nullable").(string); k {
 	case "type":
 		s[k] = a.pick("string", "number", "integer", "null", "object", "array", []any{"string", "null"}, "boolean")

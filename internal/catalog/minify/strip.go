@@ -1,6 +1,9 @@
 package minify
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // stripper takes out of a schema what says nothing.
 type stripper struct {
@@ -40,7 +43,7 @@ func (s *stripper) schema(v *value, at place) {
 	s.describe(v, at)
 	subschemas(v, func(keyword string, m *member, sub *value) {
 		below := place{of: at.name}
-		if keyword == "properties" || keyword == "patternProperties" {
+		if keyword == "properties" || keyword == "patternProperties" || keyword == "$defs" || keyword == "definitions" {
 			below.name = m.key
 		} else if keyword == "items" {
 			below.name, below.of = at.name, at.of // what a list's name says, it says of the items
@@ -60,7 +63,13 @@ func (s *stripper) schema(v *value, at place) {
 func (s *stripper) drops(v *value, m *member, at place, said string) bool {
 	switch m.key {
 	case "title":
-		return m.v.kind == '"' && (at.root || said != "" || repeats(unquote(m.v.raw), at.name))
+		if m.v.kind != '"' {
+			return false
+		}
+		if at.root || said != "" || repeats(unquote(m.v.raw), at.name) {
+			return true
+		}
+		m.key, m.rawKey = "description", []byte(`"description"`) // it says what nothing else does
 	case "$comment":
 		return m.v.kind == '"'
 	case "$schema":
@@ -126,6 +135,8 @@ func (s *stripper) empty(v *value, m *member) bool {
 		return (m.v.isTrue() && s.dialect.modern || m.v.kind == '{' && empty) && !s.dialect.unevaluated
 	case "minLength", "minItems", "minProperties":
 		return string(m.v.raw) == "0"
+	case "propertyNames": // names are strings in any case
+		return m.v.kind == '{' && len(m.v.members) == 1 && m.v.text("type") == "string" && !m.v.pinned
 	case "uniqueItems":
 		return string(m.v.raw) == "false"
 	}
@@ -142,11 +153,16 @@ func (s *stripper) describe(v *value, at place) {
 	if s.read += len(text); s.read > maxText {
 		return
 	}
-	short := shortText(text, stated(v))
+	facts := propertyOf(v)
+	short := shortText(text, facts)
+	names := []string{at.name, at.of, s.owner.name}
+	if stated, _ := facts.read(short); stated == 0 {
+		names = append(names, s.owner.text) // of facts the tool's description may rely on the schema
+	}
 	switch {
 	case text == at.above,
 		at.root && (strings.HasPrefix(s.owner.said, text) || repeats(short, s.owner.name)),
-		!at.root && at.name != "" && repeats(short, at.name, at.of, s.owner.name, s.owner.text):
+		!at.root && at.name != "" && repeats(short, names...):
 		short = ""
 	}
 	if short == "" {
@@ -163,4 +179,17 @@ func (v *value) remove(key string) {
 			return
 		}
 	}
+}
+
+// order puts the description first and the type second in every schema: so they
+// cost fewest tokens, and what says the same is written alike.
+func order(v *value) {
+	if v.kind != '{' {
+		return
+	}
+	rank := func(m *member) int {
+		return slices.Index([]string{"type", "description"}, m.key)
+	}
+	slices.SortStableFunc(v.members, func(a, b *member) int { return rank(b) - rank(a) })
+	subschemas(v, func(_ string, _ *member, sub *value) { order(sub) })
 }
