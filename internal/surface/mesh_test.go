@@ -86,11 +86,11 @@ func TestMeshIsBounded(t *testing.T) {
 	}
 	enum, _ := json.Marshal(values)
 	var many []string
-	for i := range 3000 {
+	for i := range 700 {
 		many = append(many, fmt.Sprintf(`"parameter_%04d":{"type":"string","description":"Number %d of them is in seconds."}`, i, i))
 	}
 	deep := strings.Repeat(`{"type":"object","description":"`+strings.Repeat("In seconds. ", 9)+`","properties":{"a":`, 90) + `{}` + strings.Repeat(`}}`, 90)
-	long := strings.Repeat("Deploys é. ", 3000)
+	long := strings.Repeat("Deploys é. ", 1200)
 	var tools []json.RawMessage
 	for name, schema := range map[string]string{
 		"deploy_enum": `{"type":"object","properties":{"region":{"type":"string","enum":` + string(enum) + `}}}`,
