@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
 
 	"heddle"
 	"heddle/internal/config"
@@ -157,6 +158,14 @@ func (a *app) printResult(raw json.RawMessage) error {
 
 func (a *app) printBlock(b json.RawMessage) {
 	if text, ok := wire.Unquote(wire.Member(b, "text")); ok {
+		if f, ok := a.out.(*os.File); ok && isTerminal(f) { // which would act on what a server wrote
+			text = strings.Map(func(r rune) rune {
+				if unicode.IsControl(r) && r != '\n' && r != '\t' {
+					return '\uFFFD'
+				}
+				return r
+			}, text)
+		}
 		fmt.Fprintln(a.out, strings.TrimSuffix(text, "\n"))
 		return
 	}

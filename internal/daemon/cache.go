@@ -61,6 +61,10 @@ func (c catalogCache) load(id string) *upstream.Known {
 	if c.dir == "" {
 		return nil
 	}
+	info, err := os.Stat(c.path(id))
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
 	raw, err := os.ReadFile(c.path(id))
 	if err != nil {
 		return nil

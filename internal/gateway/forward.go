@@ -262,7 +262,7 @@ func (o *others) addResource(s *upstream.Server, item json.RawMessage) {
 		return
 	}
 	exposed := uri
-	if at, taken := o.resources[uri]; taken && at.server != s {
+	if at, taken := o.resources[uri]; taken && at.server != s || strings.HasPrefix(uri, aliasScheme) { // whose addresses are heddle's to give
 		exposed = aliasURI(s.Name(), uri)
 		item = replace(item, "uri", exposed)
 	}
@@ -279,7 +279,7 @@ func (o *others) addTemplate(s *upstream.Server, item json.RawMessage, seen map[
 		return
 	}
 	exposed := uri
-	if at := seen[uri]; at != nil && at != s {
+	if at := seen[uri]; at != nil && at != s || strings.HasPrefix(uri, aliasScheme) {
 		exposed = aliasURI(s.Name(), uri)
 		item = replace(item, "uriTemplate", exposed)
 	}

@@ -18,6 +18,8 @@ type aliveWriter struct {
 	mu    sync.Mutex
 	timer *time.Timer
 	over  bool
+
+	aliased bool // ids may stand under aliases
 }
 
 func keepAlive(w http.ResponseWriter) *aliveWriter { return &aliveWriter{ResponseWriter: w} }
@@ -36,7 +38,13 @@ func (a *aliveWriter) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.begin()
-	return a.ResponseWriter.Write(p)
+	if !a.aliased {
+		return a.ResponseWriter.Write(p)
+	}
+	if _, err := a.ResponseWriter.Write(realIDs(p)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // Flush implements [http.Flusher].

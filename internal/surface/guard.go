@@ -47,7 +47,11 @@ func (g guard) sameOrigin(r *http.Request) bool {
 	if err != nil || u.Host == "" {
 		return false // "null" too
 	}
-	return strings.EqualFold(u.Host, r.Host) || g.loopback && isLocalName(u.Host)
+	if strings.EqualFold(u.Host, r.Host) {
+		return true
+	}
+	_, port, err := net.SplitHostPort(r.Host)
+	return err == nil && g.loopback && u.Port() == port && isLocalName(u.Host) // another name of the same place
 }
 
 // authorized compares in constant time; hashing hides the token's length too.

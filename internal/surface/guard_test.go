@@ -65,7 +65,8 @@ func TestWhoMaySpeakToALocalPort(t *testing.T) {
 	}{
 		{"a program", nil, 200},
 		{"a page of this server", map[string]string{"Origin": "http://127.0.0.1:" + s.port()}, 200},
-		{"a page of another local server", map[string]string{"Origin": "http://localhost:3000"}, 200},
+		{"a page of another local server", map[string]string{"Origin": "http://localhost:3000"}, 403},
+		{"a page of this server under another name", map[string]string{"Origin": "http://localhost:" + s.port()}, 200},
 		{"a page from elsewhere", map[string]string{"Origin": "https://evil.test"}, 403},
 		{"a page that looks local", map[string]string{"Origin": "https://localhost.evil.test"}, 403},
 		{"a page with a user that looks local", map[string]string{"Origin": "https://127.0.0.1@evil.test"}, 403},
@@ -389,4 +390,52 @@ func TestSubscriptionsEndWithTheirSession(t *testing.T) {
 	mcptest.Eventually(t, func() bool {
 		return len(mcptest.Requests(s.servers["up"].Events(), "resources/unsubscribe")) == 1
 	}, "the end of the subscription")
+}
+
+// Ids keep their spelling over HTTP too, and none is taken for another.
+func TestIdsOverHTTPKeepTheirDigits(t *testing.T) {
+	s := newWebStage(t, stageOptions{mode: "native"}, daemon.HTTPOptions{Loopback: true})
+	w := s.host("/mcp", newestHandshake, "{}")
+	for _, id := range []string{`9007199254740993`, `12345678901234567890`, `1.5`, `1e2`, `-0`, `"x"`, `7`} {
+		for _, method := range []string{"ping", "tools/list"} {
+			_, body := s.ask("POST", "/mcp", `{"jsonrpc":"2.0","id":`+id+`,"method":"`+method+`"}`, map[string]string{"Mcp-Session-Id": w.Session()})
+			if !strings.Contains(body, `"id":`+id+`,`) {
+				t.Errorf("%s under id %s: %.200s", method, id, body)
+			}
+		}
+	}
+	// Two that a machine's numbers cannot tell apart, at once.
+	for _, id := range []string{"9007199254740992", "9007199254740993"} {
+		w.Start(id, "tools/call", callParams("native", "slow", `{"ms":60000}`))
+	}
+	s.servers["up"].WaitEvents(t, "call", 2)
+	w.Notify("notifications/cancelled", `{"requestId":9007199254740993}`)
+	s.servers["up"].WaitEvents(t, "cancelled", 1)
+	if got := w.Delete(); got != 204 {
+		t.Errorf("DELETE: %d, want 204", got)
+	}
+}
+
+// What heddle does not know is refused as the protocol has it, in words.
+func TestUnknownMessagesOverHTTP(t *testing.T) {
+	s := newWebStage(t, stageOptions{mode: "native"}, daemon.HTTPOptions{Loopback: true})
+	w := s.host("/mcp", newestHandshake, "{}")
+	in := map[string]string{"Mcp-Session-Id": w.Session()}
+	for _, c := range []struct {
+		body   string
+		header map[string]string
+		status int
+		want   string
+	}{
+		{`{"jsonrpc":"2.0","id":3,"method":"tasks/list"}`, in, 200, `"code":-32601`},
+		{`{"jsonrpc":"2.0","method":"notifications/foo"}`, in, 202, ``},
+		{`{"jsonrpc":"2.0","id":3,"method":"ping"} garbage`, in, 400, `"code":-32700`},
+		{`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`, nil, 400, `Mcp-Session-Id`},
+		{initialize, map[string]string{"MCP-Protocol-Version": "1999-01-01"}, 200, `"protocolVersion"`},
+	} {
+		resp, body := s.ask("POST", "/mcp", c.body, c.header)
+		if resp.StatusCode != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s: %d %.200s, want %d with %s", c.body, resp.StatusCode, body, c.status, c.want)
+		}
+	}
 }

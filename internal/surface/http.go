@@ -1,7 +1,6 @@
 package surface
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -79,6 +78,7 @@ type endpoint struct {
 	listed   atomic.Uint64 // hash of the last list that a host was given; 0 before
 	seed     maphash.Seed
 	stateful sessions
+	aliased  atomic.Bool // there are ids that the SDK cannot keep
 }
 
 // NewHTTP returns a way in that does nothing until Run; its Handler may serve
@@ -278,48 +278,23 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, server string) {
 		http.Error(w, "there is no server of that name", http.StatusNotFound)
 		return
 	}
-	version := r.Header.Get("Mcp-Protocol-Version")
-	modern := version >= "2026" || r.Header.Get("Mcp-Method") != ""
-	if r.Method == http.MethodPost {
-		body, ok := h.body(w, r)
-		if !ok {
-			return
-		}
-		m, _ := wire.Parse(body) // what is no message is the SDK's to refuse
-		modern = modern || m.IsRequest() && isModern(m.Params)
-		if m.IsResponse() && m.Result != nil {
-			body = keepRaw(body, m.Result)
-		}
-		delete(r.Header, paramsHeader)
-		if m.HasMethod {
-			r.Header[paramsHeader] = []string{string(m.Params)}
-		}
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		if m.Method == "initialize" && !e.open(r.Header.Get("Mcp-Session-Id")) {
-			r.Header.Del("Mcp-Session-Id") // of a session that has ended: this begins the next
-		}
-		if m.Method == "initialize" && !modern && e.full() {
-			w.Header().Set("Retry-After", "30")
-			http.Error(w, "too many sessions are open", http.StatusServiceUnavailable)
+	modern := r.Header.Get("Mcp-Protocol-Version") >= "2026" || r.Header.Get("Mcp-Method") != ""
+	if r.Method == http.MethodPost && isJSON(r) { // any other body the SDK refuses
+		var ok bool
+		if modern, ok = h.post(w, r, e); !ok {
 			return
 		}
 	}
 	if r.Method == http.MethodDelete {
 		e.stateful.end(context.WithoutCancel(r.Context()), r.Header.Get("Mcp-Session-Id")) // the SDK waits for the session's calls
 	}
-	if r.Method == http.MethodGet { // a stream of what comes unasked: it ends with heddle
-		ctx, cancel := context.WithCancel(r.Context())
+	if r.Method == http.MethodGet {
+		var cancel context.CancelFunc
+		r, cancel = h.listening(r)
 		defer cancel()
-		go func() {
-			select {
-			case <-h.over:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-		r = r.WithContext(ctx)
 	}
 	alive := keepAlive(w)
+	alive.aliased = e.aliased.Load()
 	defer alive.stop()
 	name, forget := h.waiting.add(alive)
 	defer forget()

@@ -112,6 +112,10 @@ func (h *HTTP) postStream(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "there is no such session", http.StatusNotFound)
 		return
 	}
+	if !isJSON(r) {
+		http.Error(w, "Content-Type must be application/json", http.StatusUnsupportedMediaType)
+		return
+	}
 	body, ok := h.body(w, r)
 	if !ok {
 		return

@@ -53,7 +53,7 @@ func TestOtherListsCollectAllPages(t *testing.T) {
 		{"empty cursor", mcptest.Options{Resources: items(14), PageSize: 8, EmptyCursor: true}, 14, 0},
 		{"1,000 pages", mcptest.Options{Resources: items(1), Pages: 1000}, 1000, 0},
 		{"repeated cursor", mcptest.Options{Resources: items(8), PageSize: 8, RepeatCursor: true}, 16, 2}, // of tools too
-		{"never answered", mcptest.Options{Resources: items(8), Hang: []string{"resources/list"}}, 0, 0},
+		{"never answered", mcptest.Options{Resources: items(8), Hang: []string{"resources/list"}}, 0, 1},
 	} {
 		cfg, _ := memoryConfig("pages", c.o)
 		if c.o.Hang != nil {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os/exec"
 	"strings"
 	"sync/atomic"
@@ -227,6 +228,9 @@ func (l *life) serve(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-l.dead:
+			if errors.Is(l.session.gone(), wire.ErrSessionLost) {
+				return errRenew
+			}
 			return l.diagnose(l.session.gone())
 		case <-l.session.relist:
 			l.refresh(ctx, l.session.outdated()...)
@@ -245,10 +249,15 @@ func (l *life) serve(ctx context.Context) error {
 func (l *life) refresh(ctx context.Context, methods ...string) {
 	told := map[string]bool{}
 	for _, method := range methods {
-		listCtx, cancel := context.WithTimeoutCause(ctx, l.s.cfg.StartTimeout, errStartTimeout)
+		limit := l.s.cfg.StartTimeout
+		if method != listTools {
+			limit = min(limit, otherTimeout)
+		}
+		listCtx, cancel := context.WithTimeoutCause(ctx, limit, errStartTimeout)
 		changed, err := l.list(listCtx, method)
 		cancel()
 		if err != nil && ctx.Err() == nil && l.session.gone() == nil { // an end is no failure
+			l.warn(method, "listing failed: "+l.s.deps.mask(err.Error()))
 			l.s.deps.Logger.Warn("listing failed, the old list stays", "server", l.s.cfg.Name, "method", method, "err", l.s.deps.mask(err.Error()))
 		}
 		if changed && changedBy[method] != "" {
@@ -260,6 +269,21 @@ func (l *life) refresh(ctx context.Context, methods ...string) {
 			l.s.deps.Heard(l.s.cfg.Name, notification, nil, nil)
 		}
 	}
+}
+
+// otherTimeout is how long a server may take to list what is not tools: until
+// then, hosts' lists wait for it for a moment.
+const otherTimeout = 10 * time.Second
+
+// warn keeps a warning about a list for the status.
+func (l *life) warn(method, text string) {
+	l.s.update(func(st *status) {
+		st.warnings = maps.Clone(st.warnings)
+		if st.warnings == nil {
+			st.warnings = map[string][]string{}
+		}
+		st.warnings[method] = []string{method + ": " + text}
+	})
 }
 
 // more lists what is not tools, sets the log level and renews subscriptions. A

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"heddle"
-	"heddle/internal/wire"
 
 	"github.com/cenkalti/backoff/v5"
 )
@@ -170,7 +169,11 @@ func (s *Server) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if errors.Is(err, errIdle) || errors.Is(err, wire.ErrSessionLost) && time.Since(began) > time.Second {
+		if errors.Is(err, errIdle) {
+			continue
+		}
+		if errors.Is(err, errRenew) { // sessions expire: that is no failure
+			s.nap(ctx, renewRest-time.Since(began))
 			continue
 		}
 		if time.Since(began) > stable {
@@ -238,11 +241,18 @@ func (s *Server) failed(err error, pause time.Duration, fresh bool) bool {
 	return again
 }
 
+// renewRest is the least time between two sessions of a server that forgets them.
+const renewRest = 200 * time.Millisecond
+
 // sleep waits until the next start.
 func (s *Server) sleep(ctx context.Context) {
 	s.mu.Lock()
 	d := time.Until(s.st.retry)
 	s.mu.Unlock()
+	s.nap(ctx, d)
+}
+
+func (s *Server) nap(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -326,6 +336,9 @@ func (s *Server) await(ctx context.Context) (*session, error) {
 		select {
 		case <-changed:
 		case <-limit.C:
+			if st.reason != "" { // it has failed before, and may again
+				return nil, s.down(&st)
+			}
 			return nil, s.starting(&st)
 		case <-ctx.Done():
 			return nil, cancelledError(ctx)
@@ -364,6 +377,11 @@ func (s *Server) unavailable(st *status) error {
 	case StateReady, StateIdle:
 		return nil
 	}
+	return s.down(st)
+}
+
+// down says why a server takes no calls.
+func (s *Server) down(st *status) error {
 	e := &heddle.Error{Kind: heddle.KindUnavailable, Op: "upstream.call"}
 	if !st.retry.IsZero() {
 		e.RetryAfter = max(0, time.Until(st.retry))
@@ -399,6 +417,8 @@ var (
 	// What was about to be sent in an idle session has not been seen by anybody: it
 	// may go up in the next. So has what failed with [wire.ErrSessionLost].
 	errIdle = errors.New("the session ended for want of use")
+	// errRenew ends a life whose session the server has forgotten.
+	errRenew = errors.New("the session has expired")
 
 	errBusy         = errors.New("no place free")
 	errStartTimeout = errors.New("handshake timeout")

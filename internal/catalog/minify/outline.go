@@ -3,6 +3,7 @@ package minify
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // shownValues is how many values of a long enum an outline shows.
@@ -21,6 +22,9 @@ func Outline(raw json.RawMessage, room int) (short json.RawMessage, cut bool) {
 		def := parse(raw)
 		if def == nil {
 			break
+		}
+		if text := def.get("description"); text != nil {
+			shortenText(text)
 		}
 		if schema := def.get("inputSchema"); schema != nil {
 			outline(schema, step, 0)
@@ -138,4 +142,16 @@ func Brief(text string, n int) string {
 		return string(r[:n-1]) + "…"
 	}
 	return short
+}
+
+// shownText is how much of a long description an outline shows, in bytes.
+const shownText = 1000
+
+// shortenText cuts a long text.
+func shortenText(v *value) {
+	var text string
+	if v.kind != '"' || len(v.raw) <= shownText || json.Unmarshal(v.raw, &text) != nil || len(text) <= shownText {
+		return
+	}
+	v.raw = quote(strings.ToValidUTF8(text[:shownText], "") + "…")
 }

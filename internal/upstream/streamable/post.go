@@ -206,6 +206,9 @@ func orphanError(data []byte) json.RawMessage {
 	if m.HasMethod || m.Error == nil || m.ID != nil && string(wire.Member(data, "id")) != "null" {
 		return nil
 	}
+	if m.Error[0] != '{' || wire.Member(m.Error, "code") == nil || wire.Member(m.Error, "message") == nil { // some other JSON that says error
+		return nil
+	}
 	return m.Error
 }
 
