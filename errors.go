@@ -25,6 +25,7 @@ const (
 	KindResultTooLarge   Kind = "result_too_large"
 	KindResultExpired    Kind = "result_expired"
 	KindInvalidQuery     Kind = "invalid_query"
+	KindInvalidCursor    Kind = "invalid_cursor"
 	// KindConfirmation is a call that its user must confirm and did not.
 	KindConfirmation Kind = "confirmation_required"
 	// KindUpstreamError is an upstream's own JSON-RPC error, passed through; it is

@@ -106,6 +106,11 @@ type Delivery struct {
 	Raw json.RawMessage
 	// Form says how the result was delivered.
 	Form Form
+	// Refs are the captures that hold what is left out.
+	Refs []string
+	// UpstreamTokens and DeliveredTokens are estimates of the result and of Raw; 0
+	// where nobody needed to know.
+	UpstreamTokens, DeliveredTokens int
 }
 
 // Form is how a result was delivered. Values are stored in the ledger: append
@@ -116,6 +121,8 @@ type Form string
 const (
 	// FormExact is the upstream's result, byte for byte.
 	FormExact Form = "exact"
+	// FormProjected is a short text in place of a captured result.
+	FormProjected Form = "projected"
 	// FormOwn is an answer of one of heddle's own tools.
 	FormOwn Form = "own"
 )

@@ -129,7 +129,7 @@ func (a *app) fail(err error, hint string) {
 // later are the commands that this build does not have yet.
 var later = []string{
 	"init", "analyze", "plan", "install", "verify", "rollback", "uninstall", "doctor", "stats",
-	"log", "profile", "lock", "approve", "quarantine", "bench", "token", "login",
+	"log", "profile", "lock", "approve", "quarantine", "token", "login",
 }
 
 // root builds the command tree.
@@ -155,7 +155,7 @@ func (a *app) root() *cobra.Command {
 		return &usageError{err, "see `" + c.CommandPath() + " --help`"}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.startCommand(), a.serveCommand(), a.sseCommand(), a.demoCommand(), a.validateCommand(), a.statusCommand(), a.callCommand(), a.searchCommand(), a.inspectCommand(), a.versionCommand())
+	root.AddCommand(a.startCommand(), a.serveCommand(), a.sseCommand(), a.demoCommand(), a.benchCommand(), a.validateCommand(), a.statusCommand(), a.callCommand(), a.searchCommand(), a.inspectCommand(), a.versionCommand())
 	for _, name := range later {
 		root.AddCommand(laterCommand(name))
 	}

@@ -87,7 +87,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	o := surface.Options{KeepOutputSchema: cfg.Results.OutputSchema == "keep"}
+	o := surface.Options{KeepOutputSchema: cfg.Results.OutputSchema == "keep", MeshResults: cfg.Results.Mesh}
 	mode, err := surface.NewMode(f.mode, o)
 	if err != nil {
 		return &usageError{err, ""}

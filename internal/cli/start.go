@@ -42,7 +42,7 @@ func (a *app) start(ctx context.Context, name string, strict bool) error {
 	if err != nil {
 		return err
 	}
-	mode, err := surface.NewMode(name, surface.Options{KeepOutputSchema: cfg.Results.OutputSchema == "keep"})
+	mode, err := surface.NewMode(name, surface.Options{KeepOutputSchema: cfg.Results.OutputSchema == "keep", MeshResults: cfg.Results.Mesh})
 	if err != nil {
 		return &usageError{err, ""}
 	}

@@ -66,6 +66,9 @@ func (a *app) printStates(states []daemon.State) {
 		if s.Ledger.Problem != "" {
 			fmt.Fprintf(a.out, "ledger cannot be written: %s\n", s.Ledger.Problem)
 		}
+		if s.Captures.Count > 0 {
+			fmt.Fprintf(a.out, "kept   %s captured, %.1f MB\n", count(s.Captures.Count, "result"), float64(s.Captures.Bytes)/1e6)
+		}
 		if s.HostStray > 0 {
 			fmt.Fprintf(a.out, "host   wrote %d lines that are no protocol messages\n", s.HostStray)
 		}

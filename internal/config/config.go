@@ -67,6 +67,14 @@ type ParamRule struct {
 
 // Results says how results travel.
 type Results struct {
+	// ThresholdTokens is how many tokens a result may have to pass as it is.
+	ThresholdTokens int
+	// Memory is how many bytes captured results may take in memory, and TTL how long
+	// one is safe after its last use.
+	Memory int64
+	TTL    time.Duration
+	// Mesh captures results in mesh mode too.
+	Mesh bool
 	// OutputSchema is "drop" or "keep".
 	OutputSchema string
 	// MaxFrame is the largest message, in bytes, that an upstream or a host may send.
@@ -226,7 +234,7 @@ const (
 func defaults(path string) *Config {
 	return &Config{
 		Path: path, Dir: filepath.Dir(path), Form: formHeddle,
-		Results: Results{OutputSchema: "drop", MaxFrame: 64 << 20},
+		Results: Results{ThresholdTokens: 2000, Memory: 256 << 20, TTL: time.Hour, OutputSchema: "drop", MaxFrame: 64 << 20},
 		Catalog: Catalog{NameBudget: 51, Cache: true},
 		Restart: Restart{MaxAttempts: 5, BaseDelay: time.Second},
 		Breaker: Breaker{Failures: 3, Cooldown: 30 * time.Second},

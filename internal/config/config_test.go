@@ -76,7 +76,7 @@ func TestDefaults(t *testing.T) {
 	c := loadText(t, "heddle.yml", "version: 2\nservers:\n  a: {command: npx}\n", vars())
 	want := &Config{
 		Path: c.Path, Dir: filepath.Dir(c.Path), Form: "heddle",
-		Results: Results{OutputSchema: "drop", MaxFrame: 64 << 20},
+		Results: Results{ThresholdTokens: 2000, Memory: 256 << 20, TTL: time.Hour, OutputSchema: "drop", MaxFrame: 64 << 20},
 		Catalog: Catalog{NameBudget: 51, Cache: true},
 		Restart: Restart{MaxAttempts: 5, BaseDelay: time.Second},
 		Breaker: Breaker{Failures: 3, Cooldown: 30 * time.Second},
@@ -105,7 +105,7 @@ tools:
   allow: []
   deny: ["github/delete_*"]
   params: {github_search: {q: {max_length: 200, pattern: '^\w+$', required: true}}}
-results: {output_schema: keep, max_frame: 2MB}
+results: {threshold_tokens: 500, memory: 64MiB, ttl: 10m, mesh: true, output_schema: keep, max_frame: 2MB}
 catalog: {name_budget: 60, cache: false}
 servers:
   Sequential Thinking:
@@ -134,7 +134,7 @@ ledger: {keep: 1d12h}
 			Allow: []string{}, Deny: []string{"github/delete_*"},
 			Params: map[string]map[string]ParamRule{"github_search": {"q": {MaxLength: &length, Pattern: `^\w+$`, Required: true}}},
 		},
-		Results: Results{OutputSchema: "keep", MaxFrame: 2_000_000},
+		Results: Results{ThresholdTokens: 500, Memory: 64 << 20, TTL: 10 * time.Minute, Mesh: true, OutputSchema: "keep", MaxFrame: 2_000_000},
 		Catalog: Catalog{NameBudget: 60},
 		Restart: Restart{BaseDelay: 500 * time.Millisecond},
 		Breaker: Breaker{Failures: 1, Cooldown: time.Minute},

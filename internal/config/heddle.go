@@ -174,9 +174,13 @@ func compile(pattern string) (err error) {
 func (d *heddleDecoder) results(n *node, path string) {
 	r := &d.cfg.Results
 	d.section(n, path, keys{
-		"output_schema": func(n *node, path string) { d.oneOf(n, path, &r.OutputSchema, "drop", "keep") },
-		"max_frame":     func(n *node, path string) { d.size(n, path, &r.MaxFrame, 1<<10, 4<<30) },
-	}, "threshold_tokens", "memory", "ttl", "duckdb_memory", "query_timeout", "export_dir", "mesh")
+		"threshold_tokens": func(n *node, path string) { d.integer(n, path, &r.ThresholdTokens, 100, 1_000_000) },
+		"memory":           func(n *node, path string) { d.size(n, path, &r.Memory, 1<<20, 1<<40) },
+		"ttl":              d.time(&r.TTL),
+		"mesh":             func(n *node, path string) { d.boolean(n, path, &r.Mesh) },
+		"output_schema":    func(n *node, path string) { d.oneOf(n, path, &r.OutputSchema, "drop", "keep") },
+		"max_frame":        func(n *node, path string) { d.size(n, path, &r.MaxFrame, 1<<10, 4<<30) },
+	}, "duckdb_memory", "query_timeout", "export_dir")
 }
 
 func (d *heddleDecoder) catalog(n *node, path string) {

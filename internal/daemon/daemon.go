@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"heddle"
+	"heddle/internal/capture"
 	"heddle/internal/catalog"
 	"heddle/internal/config"
+	"heddle/internal/deliver"
 	"heddle/internal/gateway"
 	"heddle/internal/ledger"
 	"heddle/internal/policy"
@@ -42,6 +44,8 @@ type Options struct {
 	Hosts bool
 	// Eager starts every server at once, whatever is known of it.
 	Eager bool
+	// TempDir is where results go that have no room in memory; "" is the system's.
+	TempDir string
 	// Environ returns the variables that children may be given.
 	Environ func() []string
 	// InProcess adds servers without a process.
@@ -53,9 +57,11 @@ type Daemon struct {
 	o       Options
 	spawner *upstream.Spawner
 	ledger  *ledger.Ledger
+	results *capture.Store
 	starts  chan struct{}
 	started time.Time
 	nudge   chan struct{} // a server changed
+	huge    chan struct{} // a result was
 
 	current atomic.Pointer[generation]
 	front   atomic.Pointer[front]
@@ -91,6 +97,7 @@ type generation struct {
 	catalog *catalog.Catalog
 	policy  *policy.Policy
 	pool    *upstream.Pool
+	deliver *deliver.Deliverer
 	gateway *gateway.Gateway
 	stop    map[string]context.CancelFunc // ends a server's Run
 	version uint64                        // sum of the listings' versions in catalog
@@ -102,7 +109,8 @@ func New(o Options) *Daemon {
 	return &Daemon{
 		o: o, spawner: upstream.NewSpawner(o.Watchdog), starts: make(chan struct{}, runtime.NumCPU()),
 		ledger:  ledger.New(ledger.Options{Path: o.LedgerPath, Keep: o.Config.Ledger.Keep, Logger: o.Logger}),
-		started: time.Now(), nudge: make(chan struct{}, 1), opened: make(chan struct{}),
+		results: capture.New(capture.Options{Memory: o.Config.Results.Memory, TTL: o.Config.Results.TTL, TempDir: o.TempDir, StateDir: o.StateDir, Logger: o.Logger}),
+		started: time.Now(), nudge: make(chan struct{}, 1), huge: make(chan struct{}, 1), opened: make(chan struct{}),
 	}
 }
 
@@ -128,6 +136,7 @@ func (d *Daemon) Run(ctx context.Context, serve func(context.Context) error) err
 	defer spawner()
 	book := background(ctx, d.ledger.Run)
 	defer book()
+	defer func() { _ = d.results.Close() }() // it says itself what it could not remove
 	servers, stopServers := context.WithCancel(context.WithoutCancel(ctx))
 	defer d.servers.Wait()
 	defer stopServers()
@@ -259,7 +268,8 @@ func (d *Daemon) apply(servers context.Context, c *config.Config) error {
 		next.catalog.Inherit(old.catalog)
 	}
 	next.update()
-	next.gateway = gateway.New(next.catalog, p, next.pool, d.ledger)
+	next.deliver = d.deliverer(c)
+	next.gateway = gateway.New(next.catalog, p, next.pool, d.ledger, next.deliver)
 	d.current.Store(next)
 	for _, s := range fresh {
 		d.start(servers, next, s)
@@ -346,10 +356,14 @@ func (d *Daemon) changed() {
 }
 
 // published has maintain do the rest, now that everybody may know.
-func (d *Daemon) published() {
+func (d *Daemon) published() { signal(d.nudge) }
+
+// signal puts a token into a channel with room for one, unless one is waiting
+// already.
+func signal(c chan<- struct{}) {
 	select {
-	case d.nudge <- struct{}{}:
-	default: // one is waiting already
+	case c <- struct{}{}:
+	default:
 	}
 }
 
@@ -374,6 +388,17 @@ func source(l *upstream.Listing) catalog.Source {
 	return catalog.Source{Server: l.Server, Definitions: l.Tools, Instructions: l.Instructions, Known: l.Listed, State: string(l.State)}
 }
 
+// deliverer decides about results as a configuration says. What was captured
+// under an earlier one stays. What hosts were told of their tools when they came
+// goes on to hold: whether there is read_result, and output schemas.
+func (d *Daemon) deliverer(c *config.Config) *deliver.Deliverer {
+	first := d.o.Config.Results
+	return deliver.New(deliver.Options{
+		Threshold: c.Results.ThresholdTokens, Mesh: first.Mesh, KeepOutput: first.OutputSchema == "keep",
+		Captures: d.results, Logger: d.o.Logger, Huge: func() { signal(d.huge) },
+	})
+}
+
 // catalogOptions are what all catalogs of a configuration share.
 func (d *Daemon) catalogOptions(c *config.Config, p *policy.Policy) catalog.Options {
 	return catalog.Options{
@@ -381,6 +406,10 @@ func (d *Daemon) catalogOptions(c *config.Config, p *policy.Policy) catalog.Opti
 		NameBudget: c.Catalog.NameBudget, Own: surface.OwnNames(),
 	}
 }
+
+// trimAfter is how long after the last huge result memory is given back: it has
+// gone to its host by then, and many in a row cost one look at the heap.
+const trimAfter = time.Second
 
 // maintain keeps the catalog, the state file and the configuration current.
 func (d *Daemon) maintain(ctx, servers context.Context) error {
@@ -391,6 +420,7 @@ func (d *Daemon) maintain(ctx, servers context.Context) error {
 	tick := time.NewTicker(stateEvery)
 	defer tick.Stop()
 	checked := uint64(0)
+	var trim <-chan time.Time // while memory is to be given back
 	for {
 		select {
 		case <-ctx.Done():
@@ -405,6 +435,12 @@ func (d *Daemon) maintain(ctx, servers context.Context) error {
 				d.checkSchemas(g)
 				Trim()
 			}
+		case <-d.huge:
+			trim = time.After(trimAfter)
+			continue
+		case <-trim:
+			trim = nil
+			Trim()
 		case <-edits:
 			d.reload(servers)
 		case <-tick.C:

@@ -118,7 +118,7 @@ func (d *Daemon) gatewayOf(server string) *gateway.Gateway {
 	v := g.views.all[server]
 	if v == nil {
 		c := catalog.New(d.catalogOptions(g.config, g.policy))
-		v = &view{catalog: c, gateway: gateway.New(c, g.policy, upstream.NewPool([]*upstream.Server{s}), d.ledger)}
+		v = &view{catalog: c, gateway: gateway.New(c, g.policy, upstream.NewPool([]*upstream.Server{s}), d.ledger, g.deliver)}
 		if g.views.all == nil {
 			g.views.all = map[string]*view{}
 		}

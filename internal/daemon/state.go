@@ -34,6 +34,7 @@ type State struct {
 	Warnings []Warning     `json:"warnings,omitempty"`
 	Names    []Name        `json:"names,omitempty"`
 	Ledger   LedgerState   `json:"ledger"`
+	Captures CaptureState  `json:"captures"`
 	// HostStray counts lines of the host that were no messages.
 	HostStray int64 `json:"host_stray_lines,omitempty"`
 }
@@ -69,6 +70,17 @@ type LedgerState struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// CaptureState counts large results that are kept.
+type CaptureState struct {
+	Count int `json:"count"`
+	// Bytes is their size, Memory and Disk what they take.
+	Bytes  int64 `json:"bytes"`
+	Memory int64 `json:"memory_bytes"`
+	Disk   int64 `json:"disk_bytes"`
+	// Evicted is how many were given up for want of room.
+	Evicted uint64 `json:"evicted"`
+}
+
 // State returns the daemon's state now.
 func (d *Daemon) State() State {
 	g := d.current.Load()
@@ -76,6 +88,8 @@ func (d *Daemon) State() State {
 		PID: os.Getpid(), Version: heddle.Version, Mode: d.o.Mode, Config: g.config.Path, Started: d.started, Listen: d.listen(), Written: time.Now(),
 		Ledger: LedgerState{Path: d.o.LedgerPath, Written: d.ledger.Written(), Dropped: d.ledger.Dropped(), Problem: d.ledger.Problem()},
 	}
+	c := d.results.Stats()
+	s.Captures = CaptureState{Count: c.Captures, Bytes: c.Raw, Memory: c.Memory, Disk: c.Disk, Evicted: c.Evicted}
 	if f := d.front.Load(); f != nil {
 		s.HostStray = (*f).Stray()
 	}

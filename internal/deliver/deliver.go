@@ -1,17 +1,121 @@
-// Package deliver owns what the host receives for a result.
+// Package deliver owns what the host receives for a result: the result itself
+// where that is small, else a short text and the name of the capture that has
+// all of it.
 //
-// In this build every result passes through byte for byte. Captures,
-// projections and datasets stand behind the same function later; whatever fails
-// in there, the upstream's answer goes out untouched.
+// Whatever fails in here, the server's answer goes out untouched, and nothing is
+// left behind. It never calls a server and never changes a capture.
+//
+// Start at [Deliverer.Deliver], the decision; parts.go takes a result apart,
+// shape.go puts a short one together, read.go answers read_result. Below are
+// estimate, which counts tokens without a table, and project, which makes short
+// texts.
 package deliver
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 
 	"heddle"
+	"heddle/internal/capture"
+	"heddle/internal/deliver/estimate"
+	"heddle/internal/deliver/project"
+)
+
+// Options say when a result is large and where its original goes.
+type Options struct {
+	// Threshold is how many tokens a result may have to pass as it is; 0 passes all.
+	Threshold int
+	// Mesh captures in mesh mode too, whose hosts then have read_result.
+	Mesh bool
+	// KeepOutput passes results of tools with an output schema in native mode: the
+	// host was told that they have this form.
+	KeepOutput bool
+	Captures   *capture.Store
+	// Huge is told of each result that takes so much memory that giving it back is
+	// worth the time; may be nil. It must not block.
+	Huge   func()
+	Logger *slog.Logger
+}
+
+// Deliverer decides about results. It is immutable and safe for concurrent use.
+type Deliverer struct {
+	o       Options
+	project func(project.Input) (project.Projection, bool)
+}
+
+// New returns a deliverer. It starts nothing.
+func New(o Options) *Deliverer {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Deliverer{o: o, project: project.Project}
+}
+
+const (
+	// huge is how long a result is that [Options.Huge] is told of.
+	huge = 1 << 20
+	// extremeThreshold is the threshold of extreme mode, where a shorter delivery
+	// must at least halve the tokens.
+	extremeThreshold = 500
+	extremeGain      = 2
+	// whole is how many times the threshold source code, diffs and Markdown may
+	// have: a part of them is worth little.
+	whole = 4
 )
 
 // Deliver decides what the host receives for the result of a call.
-func Deliver(_ context.Context, _ *heddle.Call, r heddle.Result) heddle.Delivery {
-	return heddle.Delivery{Raw: r.Raw, Form: heddle.FormExact}
+func (d *Deliverer) Deliver(_ context.Context, c *heddle.Call, t *heddle.Tool, r heddle.Result) (out heddle.Delivery) {
+	exact := heddle.Delivery{Raw: r.Raw, Form: heddle.FormExact}
+	if len(r.Raw) >= huge && d.o.Huge != nil {
+		defer d.o.Huge() // by then it is on its way
+	}
+	threshold, gain := d.limits(c, t)
+	if threshold <= 0 || len(r.Raw) <= threshold { // no token is shorter than a byte
+		return exact
+	}
+	s := shaper{d: d, call: c, tool: t, raw: r.Raw, threshold: threshold}
+	defer func() {
+		if p := recover(); p != nil {
+			d.o.Logger.Error("result delivered whole: projecting it failed", "tool", t.Ref.String(), "err", fmt.Sprint(p))
+			s.discard()
+			out = exact
+		}
+	}()
+	s.tokens = estimate.Result(r.Raw)
+	exact.UpstreamTokens, exact.DeliveredTokens = s.tokens, s.tokens
+	if s.tokens <= threshold {
+		return exact
+	}
+	short, ok := s.shorten()
+	if ok {
+		short.UpstreamTokens, short.DeliveredTokens = s.tokens, estimate.Result(short.Raw)
+		ok = short.DeliveredTokens*gain < s.tokens // it must cost less than what it stands for
+	}
+	if !ok {
+		s.discard()
+		return exact
+	}
+	return short
+}
+
+// limits returns from how many tokens on a result is large, 0 for never, and by
+// how much a shorter delivery must be so.
+func (d *Deliverer) limits(c *heddle.Call, t *heddle.Tool) (threshold, gain int) {
+	switch c.Mode {
+	case "extreme":
+		return min(extremeThreshold, d.o.Threshold), extremeGain
+	case "native":
+		if d.o.KeepOutput && t.HasOutputSchema {
+			return 0, 1
+		}
+		return d.o.Threshold, 1
+	case "compact":
+		return d.o.Threshold, 1
+	case "mesh":
+		if d.o.Mesh {
+			return d.o.Threshold, 1
+		}
+	}
+	return 0, 1 // who calls from elsewhere has no read_result
 }

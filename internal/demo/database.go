@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"heddle/internal/inproc"
 )
 
 // database is an analytics database. Its export is the one slow tool.
@@ -117,9 +119,9 @@ const (
 	exportEvery = 100 * time.Millisecond
 )
 
-func (d *database) export(ctx context.Context, c *call) (json.RawMessage, error) {
+func (d *database) export(ctx context.Context, c *inproc.Call) (json.RawMessage, error) {
 	var args struct{ Table, Format, Destination string }
-	if err := json.Unmarshal(c.args, &args); err != nil {
+	if err := json.Unmarshal(c.Arguments, &args); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
 	e, err := d.begin(args.Table)
@@ -144,7 +146,7 @@ func (d *database) export(ctx context.Context, c *call) (json.RawMessage, error)
 			return encode(e)
 		}
 		d.mu.Unlock()
-		c.progress(done, all)
+		c.Progress(done, all)
 	}
 }
 

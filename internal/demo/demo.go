@@ -14,6 +14,7 @@ import (
 
 	"heddle"
 	"heddle/internal/daemon"
+	"heddle/internal/inproc"
 	"heddle/internal/ledger"
 	"heddle/internal/surface"
 	"heddle/internal/tokens"
@@ -111,7 +112,7 @@ type session struct {
 	table  func() (*tokens.Counter, error)
 	began  time.Time
 
-	host  *host
+	host  *inproc.Host
 	book  book
 	step  *Step // that is played
 	issue int   // number of the one that was opened
@@ -124,7 +125,7 @@ func (s *session) play(ctx context.Context) error {
 	if err := s.price(ctx); err != nil {
 		return fmt.Errorf("what the host would have paid: %w", err)
 	}
-	defer s.host.close() // a second time does nothing
+	defer s.host.Close() // a second time does nothing
 	for _, p := range s.parts {
 		step := Step{Name: p.name, Title: p.title, Why: p.why}
 		s.step = &step
@@ -135,9 +136,9 @@ func (s *session) play(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
-	s.report.Evidence.Compact = s.host.wire
+	s.report.Evidence.Compact = s.host.Wire
 	s.report.Evidence.Results = s.fleet.results.since(0)
-	if err := s.host.close(); err != nil {
+	if err := s.host.Close(); err != nil {
 		return err
 	}
 	sessions, err := s.sessions(ctx)
@@ -152,19 +153,19 @@ func (s *session) play(ctx context.Context) error {
 }
 
 // open begins a session in a mode and lists its tools.
-func (s *session) open(ctx context.Context, mode string) (h *host, list []byte, err error) {
+func (s *session) open(ctx context.Context, mode string) (h *inproc.Host, list []byte, err error) {
 	m, err := surface.NewMode(mode, surface.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
-	h, err = connect(ctx, func(ctx context.Context, in io.Reader, out io.Writer) error {
+	h, err = inproc.Connect(ctx, "heddle-demo", true, func(ctx context.Context, in io.Reader, out io.Writer) error {
 		return s.daemon.ServeStdio(ctx, m, in, out)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	if list, err = h.request(ctx, "tools/list", nil, nil); err != nil {
-		return nil, nil, errors.Join(err, h.close())
+	if list, err = h.Request(ctx, "tools/list", nil, nil); err != nil {
+		return nil, nil, errors.Join(err, h.Close())
 	}
 	return h, list, nil
 }
@@ -177,8 +178,8 @@ func (s *session) price(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.report.Evidence.Native = h.wire
-	if err := h.close(); err != nil {
+	s.report.Evidence.Native = h.Wire
+	if err := h.Close(); err != nil {
 		return err
 	}
 	h, compact, err := s.open(ctx, "compact")
@@ -188,7 +189,7 @@ func (s *session) price(ctx context.Context) error {
 	s.host = h
 	count, err := s.table()
 	if err != nil {
-		return errors.Join(err, h.close())
+		return errors.Join(err, h.Close())
 	}
 	// heddle's own tool is none that a host without heddle would pay for.
 	s.report.Native = listing(native, count, func(name string) bool { return slices.Contains(surface.OwnNames(), name) })
@@ -196,11 +197,11 @@ func (s *session) price(ctx context.Context) error {
 	total := 0
 	for _, srv := range s.fleet.servers {
 		n := listing(native, count, func(name string) bool { return srv.tools[name] == nil }).Tools
-		s.report.Servers = append(s.report.Servers, ServerCount{srv.name, n})
+		s.report.Servers = append(s.report.Servers, ServerCount{srv.Name, n})
 		total += n
 	}
 	if total != s.report.Native.Tools || s.report.Native.Tokens <= s.report.Compact.Tokens {
-		return errors.Join(fmt.Errorf("%d tools of the servers, but %+v native and %+v compact", total, s.report.Native, s.report.Compact), h.close())
+		return errors.Join(fmt.Errorf("%d tools of the servers, but %+v native and %+v compact", total, s.report.Native, s.report.Compact), h.Close())
 	}
 	return s.text.catalog(s.report)
 }
@@ -303,7 +304,7 @@ func (s *session) call(ctx context.Context, tool string, args []byte, token stri
 	s.step.Calls = append(s.step.Calls, c)
 	before := len(s.fleet.results.since(0))
 	stop := false
-	answer, err := s.host.request(ctx, "tools/call", params, func(m *wire.Message) bool {
+	answer, err := s.host.Request(ctx, "tools/call", params, func(m *wire.Message) bool {
 		if t, _ := wire.Unquote(wire.Member(m.Params, "progressToken")); m.Method != "notifications/progress" || t != token {
 			return false
 		}
@@ -312,12 +313,12 @@ func (s *session) call(ctx context.Context, tool string, args []byte, token stri
 		stop = heard()
 		return stop
 	})
-	c.Request = s.host.id
+	c.Request = s.host.ID
 	if err != nil {
 		return nil, err
 	}
 	if stop {
-		return c, s.host.cancel("the user changed their mind")
+		return c, s.host.Cancel("the user changed their mind")
 	}
 	c.answer = answer
 	if got := s.fleet.results.since(before); len(got) == 1 {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"heddle"
+	"heddle/internal/inproc"
 	"heddle/internal/tokens"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,7 +82,7 @@ type rpc struct {
 	} `json:"params"`
 }
 
-func exchanges(t *testing.T, frames []Frame) (out []*exchange) {
+func exchanges(t *testing.T, frames []inproc.Frame) (out []*exchange) {
 	t.Helper()
 	for _, f := range frames {
 		m := parse(t, f.Line)
@@ -273,7 +274,7 @@ func at(t *testing.T, v any, path ...any) any {
 
 // relist measures the definitions in the answer to tools/list, which is the
 // second request of every session.
-func relist(t *testing.T, frames []Frame, count func([]byte) float64, but string) map[string]any {
+func relist(t *testing.T, frames []inproc.Frame, count func([]byte) float64, but string) map[string]any {
 	t.Helper()
 	var tools, size, total float64
 	for _, f := range frames {
@@ -313,9 +314,9 @@ func TestStepFails(t *testing.T) {
 			return s.find(ctx, "read a file", "payments_get_balance")
 		}, "does not find payments_get_balance"},
 		"protocol": {func(s *session, ctx context.Context) error {
-			_, err := s.host.request(ctx, "tools/call", []byte(`{}`), nil)
+			_, err := s.host.Request(ctx, "tools/call", []byte(`{}`), nil)
 			return err
-		}, "heddle answered with the error"},
+		}, "the answer is the error"},
 		"row": {func(s *session, ctx context.Context) error {
 			if err := s.find(ctx, "read a file"); err != nil {
 				return err

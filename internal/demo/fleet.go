@@ -35,20 +35,24 @@ type fleet struct {
 // newFleet returns servers that do nothing until they are connected to.
 func newFleet() (*fleet, error) {
 	f := &fleet{database: newDatabase()}
-	for _, s := range []*server{
-		{name: "source", tools: newSource().tools()},
-		{name: "database", tools: f.database.tools()},
-		{name: "chat", tools: newChat().tools()},
-		{name: "payments", tools: newPayments().tools()},
-		{name: "cloud", tools: newCloud().tools(), timeout: cloudPatience},
-		{name: "files", tools: newFiles().tools()},
+	for _, each := range []struct {
+		name  string
+		tools map[string]tool
+	}{
+		{"source", newSource().tools()},
+		{"database", f.database.tools()},
+		{"chat", newChat().tools()},
+		{"payments", newPayments().tools()},
+		{"cloud", newCloud().tools()},
+		{"files", newFiles().tools()},
 	} {
-		s.results = &f.results
+		s := &server{tools: each.tools, results: &f.results}
+		s.Name, s.Run = each.name, s.run
 		if err := s.load(); err != nil {
 			return nil, err
 		}
-		if s.name == "cloud" {
-			f.cloud = s
+		if s.Name == "cloud" {
+			f.cloud, s.timeout = s, cloudPatience
 		}
 		f.servers = append(f.servers, s)
 	}
@@ -58,27 +62,27 @@ func newFleet() (*fleet, error) {
 // load reads the server's definitions. A tool without a handler, or the other
 // way round, is a mistake of this package.
 func (s *server) load() error {
-	raw, err := embedded.ReadFile("servers/" + s.name + ".json")
+	raw, err := embedded.ReadFile("servers/" + s.Name + ".json")
 	if err != nil {
 		return err
 	}
 	var line bytes.Buffer // servers send their definitions without white space
 	if err := json.Compact(&line, raw); err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+		return fmt.Errorf("%s: %w", s.Name, err)
 	}
-	s.instructions, _ = wire.Unquote(wire.Member(line.Bytes(), "instructions"))
-	s.definitions = wire.Member(line.Bytes(), "tools")
-	list, err := wire.Elements(s.definitions)
+	s.Instructions, _ = wire.Unquote(wire.Member(line.Bytes(), "instructions"))
+	s.Definitions = wire.Member(line.Bytes(), "tools")
+	list, err := wire.Elements(s.Definitions)
 	if err != nil {
-		return fmt.Errorf("%s: tools: %w", s.name, err)
+		return fmt.Errorf("%s: tools: %w", s.Name, err)
 	}
 	for _, d := range list {
 		if name, _ := wire.Unquote(wire.Member(d, "name")); s.tools[name] == nil {
-			return fmt.Errorf("%s: tool %q does nothing", s.name, name)
+			return fmt.Errorf("%s: tool %q does nothing", s.Name, name)
 		}
 	}
 	if len(list) != len(s.tools) {
-		return fmt.Errorf("%s: %d definitions, %d tools", s.name, len(list), len(s.tools))
+		return fmt.Errorf("%s: %d definitions, %d tools", s.Name, len(list), len(s.tools))
 	}
 	return nil
 }
@@ -92,7 +96,7 @@ func (f *fleet) upstreams() []upstream.Config {
 			timeout = s.timeout
 		}
 		out = append(out, upstream.Config{
-			Name: s.name, Connect: s.connect, Hash: "demo/" + s.name,
+			Name: s.Name, Connect: s.Connect, Hash: "demo/" + s.Name,
 			StartTimeout: 10 * time.Second, Timeout: timeout, MaxTimeout: patience, MaxConcurrency: 16,
 		})
 	}

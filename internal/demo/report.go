@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"heddle"
+	"heddle/internal/inproc"
 	"heddle/internal/ledger"
 	"heddle/internal/wire"
 )
@@ -138,7 +139,7 @@ type Savings struct {
 // Evidence is the raw material of a [Report].
 type Evidence struct {
 	// Native and Compact are the two sessions, line by line.
-	Native, Compact []Frame
+	Native, Compact []inproc.Frame
 	// Results are what the servers wrote, in order.
 	Results []ServerResult
 	// Ledger is the file; it is gone after [Run] unless Options.Dir was given.

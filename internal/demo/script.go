@@ -179,7 +179,7 @@ func (s *session) heal(ctx context.Context, refused *Call, tool, args string) er
 // state notes the circuit of the cloud server, as heddle status shows it.
 func (s *session) state(c *Call, err error) error {
 	if err == nil {
-		c.Circuit = s.daemon.Pool().Server(s.fleet.cloud.name).Status().Circuit
+		c.Circuit = s.daemon.Pool().Server(s.fleet.cloud.Name).Status().Circuit
 	}
 	return err
 }

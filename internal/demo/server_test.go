@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"heddle"
+	"heddle/internal/inproc"
 	"heddle/internal/policy"
 	"heddle/internal/wire"
 )
@@ -23,12 +24,12 @@ type peerHost struct {
 func connectTo(t *testing.T, s *server) *peerHost {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	c, err := s.connect(ctx)
+	c, err := s.Connect(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close(); cancel() })
-	return &peerHost{t, c, wire.NewReader(c, maxFrame)}
+	return &peerHost{t, c, wire.NewReader(c, inproc.MaxFrame)}
 }
 
 // line writes a line and returns the next one of the server's.
@@ -169,11 +170,11 @@ func TestTools(t *testing.T) {
 	}
 	peers, definitions, called := map[string]*peerHost{}, map[heddle.ToolRef]json.RawMessage{}, map[heddle.ToolRef]bool{{Server: "database", Name: "export_table"}: true}
 	for _, s := range fleet.servers {
-		peers[s.name] = connectTo(t, s)
-		list, _ := wire.Elements(s.definitions)
+		peers[s.Name] = connectTo(t, s)
+		list, _ := wire.Elements(s.Definitions)
 		for _, d := range list {
 			name, _ := wire.Unquote(wire.Member(d, "name"))
-			definitions[heddle.ToolRef{Server: s.name, Name: name}] = d
+			definitions[heddle.ToolRef{Server: s.Name, Name: name}] = d
 		}
 	}
 	for _, c := range samples {

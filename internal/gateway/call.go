@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"heddle"
-	"heddle/internal/deliver"
 	"heddle/internal/ledger"
 	"heddle/internal/policy"
 	"heddle/internal/upstream"
@@ -65,9 +64,9 @@ func (g *Gateway) Call(ctx context.Context, c *heddle.Call) (d heddle.Delivery, 
 	}
 
 	clock = time.Now()
-	d = deliver.Deliver(ctx, c, result)
+	d = g.deliver.Deliver(ctx, c, tool, result)
 	row.Deliver = time.Since(clock)
-	row.IsError = isError(result.Raw)
+	row.IsError = isError(d.Raw) // a short delivery keeps it
 	return d, nil
 }
 
@@ -97,6 +96,9 @@ func (g *Gateway) end(row *ledger.Row, d *heddle.Delivery, err *error) {
 	row.Kind = heddle.KindOf(*err)
 	row.Form = d.Form
 	row.DeliveredBytes = int64(len(d.Raw))
+	if d.DeliveredTokens > 0 {
+		row.UpstreamTokens, row.DeliveredTokens = ledger.Measured(d.UpstreamTokens), ledger.Measured(d.DeliveredTokens)
+	}
 	g.ledger.End(*row)
 }
 
@@ -144,8 +146,12 @@ func (g *Gateway) awaitOwner(ctx context.Context, name string, tool *heddle.Tool
 	if tool != nil {
 		return g.pool.Wait(ctx, tool.Ref.Server)
 	}
+	servers := g.pool.Servers()
+	if len(servers) == 1 {
+		return servers[0].Wait(ctx)
+	}
 	var owner *upstream.Server
-	for _, s := range g.pool.Servers() {
+	for _, s := range servers {
 		rest, ok := strings.CutPrefix(name, s.Name())
 		if ok && rest != "" && strings.ContainsRune("_:/", rune(rest[0])) && (owner == nil || len(s.Name()) > len(owner.Name())) {
 			owner = s

@@ -14,6 +14,7 @@ import (
 
 	"heddle"
 	"heddle/internal/catalog"
+	"heddle/internal/deliver"
 	"heddle/internal/ledger"
 	"heddle/internal/policy"
 	"heddle/internal/upstream"
@@ -25,14 +26,15 @@ type Gateway struct {
 	policy  *policy.Policy
 	pool    *upstream.Pool
 	ledger  *ledger.Ledger
+	deliver *deliver.Deliverer
 
 	settled sync.Once // fixes counts
 	counts  []catalog.ServerInfo
 }
 
 // New returns a gateway over its stages. It starts nothing.
-func New(c *catalog.Catalog, p *policy.Policy, u *upstream.Pool, l *ledger.Ledger) *Gateway {
-	return &Gateway{catalog: c, policy: p, pool: u, ledger: l}
+func New(c *catalog.Catalog, p *policy.Policy, u *upstream.Pool, l *ledger.Ledger, d *deliver.Deliverer) *Gateway {
+	return &Gateway{catalog: c, policy: p, pool: u, ledger: l, deliver: d}
 }
 
 // Snapshot returns the tools that exist for principal now. There is one set of

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"heddle"
+	"heddle/internal/capture"
 	"heddle/internal/catalog"
+	"heddle/internal/deliver"
 	"heddle/internal/ledger"
 	"heddle/internal/mcptest"
 	"heddle/internal/policy"
@@ -46,7 +48,9 @@ func newRig(t *testing.T, o mcptest.Options, rules policy.Config) *rig {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	book := ledger.New(ledger.Options{Path: path})
 	update()
-	r.Gateway = New(cat, p, upstream.NewPool([]*upstream.Server{s}), book)
+	results := capture.New(capture.Options{})
+	t.Cleanup(func() { _ = results.Close() })
+	r.Gateway = New(cat, p, upstream.NewPool([]*upstream.Server{s}), book, deliver.New(deliver.Options{Threshold: 2000, Captures: results}))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
 	go func() { done <- s.Run(ctx) }()

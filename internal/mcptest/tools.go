@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"heddle/internal/wire"
@@ -20,7 +21,7 @@ import (
 //	slow      {"ms","late"}          waits; cancelled it never answers, with late it answers anyway
 //	progress  {"steps","ms"}         reports progress before each pause; nothing without a token
 //	crash     {"code","stderr"}      writes to stderr and exits
-//	big       {"bytes","id_last"}    that much text; the response's id first or last
+//	big       {"bytes","id_last","of"}  that much text, of "log" or "rows"; the response's id first or last
 //	add_tool  {"name","times"}       lists one tool more and says so that many times
 //	ask       {"method","params"}    sends the request to the client and returns its whole answer
 //	bad_utf8  {}                     bytes that are no UTF-8
@@ -71,7 +72,7 @@ type arguments struct {
 	Times                        int
 	IDLast                       bool `json:"id_last"`
 	Params, Item, Requests       json.RawMessage
-	To                           string
+	To, Of                       string
 }
 
 func (s *Server) tool(ctx context.Context, name string, raw json.RawMessage, c call) (json.RawMessage, error) {
@@ -170,7 +171,7 @@ func (s *Server) big(a *arguments, c call) error {
 		fmt.Fprintf(&b, `"id":%s,`, c.id)
 	}
 	b.WriteString(`"result":{"content":[{"type":"text","text":"`)
-	b.Write(bytes.Repeat([]byte("x"), a.Bytes))
+	b.WriteString(bigText(a.Of, a.Bytes))
 	b.WriteString(`"}]}`)
 	if a.IDLast {
 		fmt.Fprintf(&b, `,"id":%s`, c.id)
@@ -178,6 +179,32 @@ func (s *Server) big(a *arguments, c call) error {
 	b.WriteString(`}`)
 	s.send(b.Bytes())
 	return errAnswered
+}
+
+// bigText is at least so many bytes of text as it stands in a JSON string.
+func bigText(of string, size int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < size; i++ {
+		switch of {
+		case "log":
+			fmt.Fprintf(&b, `2026-03-01T00:00:00Z INFO worker-%d: \"job\" %08x took %d ms\n`, i%16, uint32(i)*2654435761, i*7919%997)
+		case "rows":
+			fmt.Fprintf(&b, `%s{\"id\":%d,\"name\":\"item %08x\",\"ms\":%d,\"tags\":[\"a\",\"b\"]}`, sep(i), i, uint32(i)*2654435761, i*7919%997)
+		default:
+			return strings.Repeat("x", size)
+		}
+	}
+	if of == "rows" {
+		b.WriteByte(']')
+	}
+	return b.String()
+}
+
+func sep(i int) string {
+	if i == 0 {
+		return "["
+	}
+	return ","
 }
 
 func (s *Server) addTool(a *arguments) {

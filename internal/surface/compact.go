@@ -10,11 +10,15 @@ import (
 	"heddle/internal/wire"
 )
 
-// compact shows three tools, however many are behind them.
-type compact struct{ told told }
+// compact shows three tools, however many are behind them. Extreme mode is the
+// same to a host; its results are shortened earlier and more.
+type compact struct {
+	name string
+	told told
+}
 
 // Name implements [Mode].
-func (*compact) Name() string { return "compact" }
+func (m *compact) Name() string { return m.name }
 
 const (
 	findTool = "find_tool"
@@ -49,7 +53,7 @@ func (m *compact) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) 
 	case findTool:
 		return g.Own(ctx, c, func(ctx context.Context) (heddle.Delivery, error) { return m.find(ctx, g, c) })
 	case readResult:
-		return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return readCaptured(c.Arguments) })
+		return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return readCaptured(g, c) })
 	}
 	return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) {
 		return heddle.Delivery{}, &heddle.Error{

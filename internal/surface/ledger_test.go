@@ -53,7 +53,7 @@ func testLedger(t *testing.T, mode string) {
 	s.Notify("notifications/cancelled", `{"requestId":"c"}`)
 	s.servers["up"].WaitEvents(t, "cancelled", 2)
 	s.Call("read_result", `{"result_ref":"`+sentinel+`"}`)
-	if mode == "compact" {
+	if mode == "compact" || mode == "extreme" {
 		s.Call("find_tool", `{"query":"`+sentinel+`"}`)
 		s.Call("find_tool", `{"query":""}`)
 		s.Call("call_tool", `{"tool":7,"x":"`+sentinel+`"}`)
@@ -84,7 +84,7 @@ func testLedger(t *testing.T, mode string) {
 		{"up_slow", "up", "slow", "cancelled", false, "", ""},
 		{"read_result", "", "", readKind, false, "", ""},
 	}
-	if mode == "compact" {
+	if mode == "compact" || mode == "extreme" {
 		want = append(want,
 			row{"find_tool", "", "", "", false, "own", ""},
 			row{"find_tool", "", "", "invalid_query", false, "", ""},

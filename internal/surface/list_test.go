@@ -26,9 +26,10 @@ func (s *stage) list() wire.Message {
 var (
 	ownTools = map[string][]string{
 		"compact": {"find_tool", "call_tool", "read_result"},
+		"extreme": {"find_tool", "call_tool", "read_result"},
 		"mesh":    {"mesh_search_tools", "mesh_describe_tool", "mesh_invoke_tool", "mesh_status"},
 	}
-	searchTool = map[string]string{"compact": "find_tool", "mesh": "mesh_search_tools"}
+	searchTool = map[string]string{"compact": "find_tool", "extreme": "find_tool", "mesh": "mesh_search_tools"}
 )
 
 func TestLists(t *testing.T) {

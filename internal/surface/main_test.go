@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 // modes are what every test of the matrix runs in.
-var modes = []string{"native", "compact", "mesh"}
+var modes = []string{"native", "compact", "extreme", "mesh"}
 
 // eachMode runs a test once in every mode, with a daemon of its own.
 func eachMode(t *testing.T, o stageOptions, test func(t *testing.T, s *stage)) {
@@ -63,6 +63,9 @@ type stageOptions struct {
 	upstream func(*upstream.Config)
 	// ledger is the ledger's file; "" keeps none.
 	ledger string
+	// state is where names of captures are numbered and temp where captures go that
+	// have no room in memory; "" is nowhere and the system's.
+	state, temp string
 	// breaks says that the daemon is going to end with an error, which is kept.
 	breaks bool
 }
@@ -161,9 +164,9 @@ func (s *stage) build(o stageOptions) surface.Mode {
 	}
 	s.daemon = daemon.New(daemon.Options{
 		Config: cfg, Logger: slog.New(slog.NewTextHandler(s.log, nil)), LedgerPath: o.ledger, Mode: o.mode,
-		Environ: func() []string { return nil }, InProcess: s.upstreams(o),
+		Environ: func() []string { return nil }, InProcess: s.upstreams(o), StateDir: o.state, TempDir: o.temp,
 	})
-	mode, err := surface.NewMode(o.mode, surface.Options{KeepOutputSchema: cfg.Results.OutputSchema == "keep"})
+	mode, err := surface.NewMode(o.mode, surface.Options{KeepOutputSchema: cfg.Results.OutputSchema == "keep", MeshResults: cfg.Results.Mesh})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -249,7 +252,7 @@ func (s *stage) params(tool, arguments string, more ...string) string {
 func callParams(mode, tool, arguments string, more ...string) string {
 	members := []string{`"name":` + string(wire.Quote(tool))}
 	switch mode {
-	case "compact":
+	case "compact", "extreme":
 		members = []string{`"tool":` + string(wire.Quote(tool))}
 	case "mesh":
 		members = []string{`"tool_name":` + string(wire.Quote(tool))}
@@ -258,7 +261,7 @@ func callParams(mode, tool, arguments string, more ...string) string {
 		members = append(members, `"arguments":`+arguments)
 	}
 	switch mode {
-	case "compact":
+	case "compact", "extreme":
 		members = []string{`"name":"call_tool"`, `"arguments":{` + strings.Join(members, ",") + `}`}
 	case "mesh":
 		members = []string{`"name":"mesh_invoke_tool"`, `"arguments":{` + strings.Join(members, ",") + `}`}

@@ -20,12 +20,14 @@ import (
 // line a tool, and only what a model describes costs a definition.
 type mesh struct {
 	told        told
+	reads       bool // large results are captured, so there is read_result
 	definitions *minify.Cache[json.RawMessage]
 	signatures  *minify.Cache[string]
 }
 
-func newMesh() *mesh {
+func newMesh(reads bool) *mesh {
 	return &mesh{
+		reads:       reads,
 		definitions: minify.NewCache(minify.DefaultSize, func(t *heddle.Tool) json.RawMessage { return minify.Definition(t.Definition) }),
 		signatures:  minify.NewCache(minify.DefaultSize, func(t *heddle.Tool) string { return schema.Signature("", t) }),
 	}
@@ -47,17 +49,21 @@ const meshSearchText = "Search the tools of the servers behind heddle. One capab
 	"Returns signatures, best first; run one with mesh_invoke_tool, or describe it first if its signature does not say enough."
 
 // Tools implements [Mode].
-func (*mesh) Tools(g *gateway.Gateway, p heddle.Principal, booted bool) []json.RawMessage {
+func (m *mesh) Tools(g *gateway.Gateway, p heddle.Principal, booted bool) []json.RawMessage {
 	text := meshSearchText
 	if servers := serverText(g.Servers(p, booted)); servers != "" {
 		text += " Servers: " + servers + "."
 	}
-	return []json.RawMessage{
+	tools := []json.RawMessage{
 		fmt.Appendf(nil, `{"name":"mesh_search_tools","description":%s,"inputSchema":{"type":"object","properties":{"query":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":20,"default":5},"server":{"type":"string"}},"required":["query"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, wire.Quote(text)),
 		json.RawMessage(`{"name":"mesh_describe_tool","description":"Definition of one tool with its input schema, shortened; minify: false for the server's own words.","inputSchema":{"type":"object","properties":{"server":{"type":"string"},"tool_name":{"type":"string"},"minify":{"type":"boolean"}},"required":["server","tool_name"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`),
 		json.RawMessage(`{"name":"mesh_invoke_tool","description":"Run a tool that mesh_search_tools found. tool_name may be server::tool.","inputSchema":{"type":"object","properties":{"server":{"type":"string"},"tool_name":{"type":"string"},"arguments":{"type":"object"}},"required":["tool_name"],"additionalProperties":false},"annotations":{"destructiveHint":true,"openWorldHint":true}}`),
 		json.RawMessage(`{"name":"mesh_status","description":"Servers, their state and tools, and what heddle saves.","inputSchema":{"type":"object","properties":{},"additionalProperties":false},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`),
 	}
+	if m.reads {
+		tools = append(tools, readResultDefinition)
+	}
+	return tools
 }
 
 // Call implements [Mode].
@@ -83,6 +89,10 @@ func (m *mesh) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (he
 		return answer(m.describe)
 	case meshStatus:
 		return answer(m.status)
+	case readResult:
+		if m.reads {
+			return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return readCaptured(g, c) })
+		}
 	}
 	return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) {
 		return heddle.Delivery{}, &heddle.Error{

@@ -27,7 +27,7 @@ func (m native) Tools(g *gateway.Gateway, p heddle.Principal, _ bool) []json.Raw
 // Call implements [Mode].
 func (native) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
 	if c.Tool == readResult {
-		return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return readCaptured(c.Arguments) })
+		return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return readCaptured(g, c) })
 	}
 	return g.Call(ctx, c)
 }

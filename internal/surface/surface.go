@@ -17,6 +17,7 @@ import (
 
 	"heddle"
 	"heddle/internal/catalog"
+	"heddle/internal/deliver"
 	"heddle/internal/gateway"
 	"heddle/internal/wire"
 )
@@ -36,13 +37,15 @@ type Mode interface {
 type Options struct {
 	// KeepOutputSchema lists output schemas in native mode.
 	KeepOutputSchema bool
+	// MeshResults adds read_result to mesh mode, whose large results are captured.
+	MeshResults bool
 }
 
 // Names are the modes of this build, and later the names of those that it does
 // not have yet.
 var (
-	names = []string{"native", "compact", "mesh"}
-	later = []string{"extreme", "loom"}
+	names = []string{"native", "compact", "extreme", "mesh"}
+	later = []string{"loom"}
 )
 
 // Names returns the names of the modes of this build.
@@ -59,10 +62,10 @@ func NewMode(name string, o Options) (Mode, error) {
 	switch name {
 	case "native":
 		return native{o}, nil
-	case "compact":
-		return &compact{}, nil
+	case "compact", "extreme":
+		return &compact{name: name}, nil
 	case "mesh":
-		return newMesh(), nil
+		return newMesh(o.MeshResults), nil
 	}
 	for _, l := range later {
 		if l == name {
@@ -82,17 +85,19 @@ const readResult = "read_result"
 // readResultDefinition is the same in every mode.
 var readResultDefinition = json.RawMessage(`{"name":"read_result","description":"Read on in a large result that was captured. result_ref names it; query searches in it, cursor continues at a page; with neither, reading starts at the beginning.","inputSchema":{"type":"object","properties":{"result_ref":{"type":"string"},"query":{"type":"string"},"cursor":{"type":"string"}},"required":["result_ref"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`)
 
-// readCaptured answers read_result. This build passes every result through
-// whole, so there is never anything to read on in.
-func readCaptured(args json.RawMessage) (heddle.Delivery, error) {
-	var ref string
-	if err := fields(args, map[string]*string{"result_ref": &ref, "query": nil, "cursor": nil}, nil); err != nil {
+// readCaptured answers read_result: a page, or a search.
+func readCaptured(g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
+	var r deliver.Reading
+	if err := fields(c.Arguments, map[string]*string{"result_ref": &r.Ref, "query": &r.Query, "cursor": &r.Cursor}, nil); err != nil {
 		return heddle.Delivery{}, err
 	}
-	return heddle.Delivery{}, &heddle.Error{
-		Kind: heddle.KindResultExpired, Op: "surface.read_result",
-		Public: "Nothing was captured yet: every result so far was delivered whole. Call the tool again if you need its result again.",
+	switch {
+	case r.Ref == "":
+		return heddle.Delivery{}, invalid(heddle.Violation{Path: "/result_ref", Keyword: "required", Message: "the name that a captured result was given is required"})
+	case r.Query != "" && r.Cursor != "":
+		return heddle.Delivery{}, invalid(heddle.Violation{Path: "/cursor", Keyword: "not", Message: "query and cursor exclude each other: search, then page on from a match's cursor"})
 	}
+	return g.Read(c, r)
 }
 
 // fields reads the arguments of one of heddle's own tools: strings into texts,
@@ -103,6 +108,7 @@ func fields(args json.RawMessage, texts map[string]*string, raws map[string]*jso
 		return nil
 	}
 	var bad []heddle.Violation
+	unknown := false
 	err := wire.Members(args, func(key string, v json.RawMessage) bool {
 		if into, ok := raws[key]; ok {
 			*into = v
@@ -114,6 +120,10 @@ func fields(args json.RawMessage, texts map[string]*string, raws map[string]*jso
 			if len(texts)+len(raws) == 0 {
 				known = "none are taken"
 			}
+			if unknown {
+				return true
+			}
+			unknown = true
 			bad = append(bad, heddle.Violation{Keyword: "additionalProperties", Message: known})
 			return true
 		}

@@ -88,16 +88,39 @@ func FindID(line []byte) json.RawMessage {
 	return id
 }
 
-// Elements splits a JSON array, such as a batch, into its elements.
+// Elements splits a JSON array, such as a batch, into its elements, which alias
+// b. null has none.
 func Elements(b []byte) ([]json.RawMessage, error) {
-	var out []json.RawMessage
-	if !Valid(b) {
+	i := space(b, 0)
+	if i >= len(b) || b[i] != '[' {
+		if Valid(b) && string(bytes.TrimSpace(b)) == "null" {
+			return nil, nil
+		}
 		return nil, ErrSyntax
 	}
-	if err := json.Unmarshal(b, &out); err != nil {
-		return nil, ErrSyntax
+	out := []json.RawMessage{}
+	if i = space(b, i+1); i < len(b) && b[i] == ']' {
+		return out, end(b, i+1)
 	}
-	return out, nil
+	for {
+		from := i
+		var err error
+		if i, err = skipValue(b, from); err != nil {
+			return nil, err
+		}
+		out = append(out, b[from:i:i])
+		if i = space(b, i); i >= len(b) {
+			return nil, ErrSyntax
+		}
+		switch b[i] {
+		case ',':
+			i = space(b, i+1)
+		case ']':
+			return out, end(b, i+1)
+		default:
+			return nil, ErrSyntax
+		}
+	}
 }
 
 // AppendResponse appends a response frame, newline included.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/bits"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -372,6 +373,81 @@ func Unquote(lit []byte) (string, bool) {
 		return "", false
 	}
 	return s, true
+}
+
+// Text is [Unquote] for what may be long: the text as bytes, in memory of its own
+// only where something in it is escaped. Do not change them.
+func Text(lit []byte) (text []byte, ok bool) {
+	if len(lit) < 2 || lit[0] != '"' || !Valid(lit) {
+		return nil, false
+	}
+	lit = bytes.TrimSpace(lit)
+	lit = lit[1 : len(lit)-1]
+	if bytes.IndexByte(lit, '\\') < 0 {
+		text, _ = Clean(lit)
+		return text, true
+	}
+	text = make([]byte, 0, len(lit))
+	for len(lit) > 0 {
+		i := bytes.IndexByte(lit, '\\')
+		if i < 0 {
+			i = len(lit)
+		}
+		if plain := lit[:i]; utf8.Valid(plain) {
+			text = append(text, plain...)
+		} else {
+			plain, _ = Clean(plain)
+			text = append(text, plain...)
+		}
+		if lit = lit[i:]; len(lit) > 0 {
+			r, n := unescape(lit)
+			text, lit = utf8.AppendRune(text, r), lit[n:]
+		}
+	}
+	return text, true
+}
+
+// unescape returns what the escape at the start of b stands for, and its length.
+// Half a surrogate pair is U+FFFD.
+func unescape(b []byte) (rune, int) {
+	switch b[1] {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+		r := hex4(b)
+		if !utf16.IsSurrogate(r) {
+			return r, 6
+		}
+		if len(b) >= 12 && b[6] == '\\' && b[7] == 'u' {
+			if pair := utf16.DecodeRune(r, hex4(b[6:])); pair != utf8.RuneError {
+				return pair, 12
+			}
+		}
+		return utf8.RuneError, 6
+	}
+	return rune(b[1]), 2
+}
+
+// hex4 returns the number of an escape \uXXXX, which is valid.
+func hex4(b []byte) (r rune) {
+	for _, c := range b[2:6] {
+		switch {
+		case c <= '9':
+			c -= '0'
+		default:
+			c = c | 0x20 - 'a' + 10
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
 }
 
 // Clean returns b with every byte that is not part of valid UTF-8 replaced by

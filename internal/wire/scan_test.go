@@ -176,6 +176,20 @@ func TestQuoteKeepsHTMLAndRoundTrips(t *testing.T) {
 	}
 }
 
+// Text says what Unquote does.
+func FuzzText(f *testing.F) {
+	for _, lit := range []string{`""`, `"a"`, `"a\nb\u00e9\"\/"`, `"\ud83d\ude00 \ud83d\uD83D\uDE00 \udc00\ud800x"`, "\"\xff\\n\xfe\"", `"\u12"`, `"\x"`, "\"\n\"", `"a"b"`, `7`, ` "a" `, `"\`, `"\"`} {
+		f.Add([]byte(lit))
+	}
+	f.Fuzz(func(t *testing.T, lit []byte) {
+		var want string
+		wantOK := json.Unmarshal(lit, &want) == nil && lit[0] == '"'
+		if got, ok := Text(lit); ok != wantOK || ok && string(got) != want {
+			t.Errorf("Text(%q) = %q, %v; encoding/json has %q, %v", lit, got, ok, want, wantOK)
+		}
+	})
+}
+
 func FuzzScan(f *testing.F) {
 	for _, s := range texts {
 		f.Add([]byte(s))

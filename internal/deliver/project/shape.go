@@ -1,0 +1,292 @@
+package project
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// Kinds of JSON values.
+const (
+	kindNull = iota
+	kindBool
+	kindInt
+	kindFloat
+	kindString
+	kindArray
+	kindObject
+	kinds
+)
+
+// deepest is how deep a shape goes. What is below is skipped: nobody is shown it.
+const deepest = 24
+
+// shape is what values at one place of a JSON document have in common: one value,
+// or all that stand at the same place of an array's items.
+type shape struct {
+	n     int // values
+	kinds [kinds]int
+	// The scalars: the first, the least and the greatest number as written, and
+	// how many different ones there are.
+	first, lo, hi   []byte
+	lowest, highest float64
+	seen            *distinct
+	// The objects.
+	fields []field
+	index  map[string]int // of fields, when there are many
+	each   *shape         // in place of fields: the object is a map of ids
+	keys   int            // of all objects together
+	some   [][]byte       // keys of a map, the first few
+	// The arrays.
+	items          *shape
+	shortest, most int
+	total, size    int
+	sample         [][]byte // the first items
+}
+
+type field struct {
+	key   []byte // as written, between its quotes
+	value *shape
+}
+
+// Maps are objects with this many keys at least.
+const (
+	mapScalars = 40
+	mapObjects = 8
+	mapLooks   = 64 // where an object is first asked whether it is one
+	sampled    = 5  // items and keys kept
+	indexed    = 12 // fields above which they are looked up by an index
+)
+
+// reader reads the shape of a valid JSON value.
+type reader struct{ b []byte }
+
+// shapeOf returns the shape of the valid JSON value b.
+func shapeOf(b []byte) *shape {
+	s := &shape{}
+	r := reader{b}
+	r.value(r.space(0), s, 0)
+	return s
+}
+
+func (r reader) space(i int) int {
+	for i < len(r.b) && (r.b[i] == ' ' || r.b[i] == '\n' || r.b[i] == '\r' || r.b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// value adds the value at i to s and returns the index behind it.
+func (r reader) value(i int, s *shape, depth int) int {
+	s.n++
+	switch c := r.b[i]; {
+	case c == '{' || c == '[':
+		if depth >= deepest {
+			if c == '{' {
+				s.kinds[kindObject]++
+			} else {
+				s.kinds[kindArray]++
+			}
+			return r.skip(i)
+		}
+		if c == '{' {
+			return r.object(i, s, depth)
+		}
+		return r.array(i, s, depth)
+	case c == '"':
+		end := r.stringEnd(i)
+		s.kinds[kindString]++
+		s.scalar(r.b[i:end])
+		return end
+	}
+	end, kind := i+1, kindInt
+	for end < len(r.b) {
+		switch r.b[end] {
+		case ',', ']', '}', ' ', '\n', '\r', '\t':
+			goto done
+		case '.', 'e', 'E':
+			kind = kindFloat
+		}
+		end++
+	}
+done:
+	s.literal(r.b[i:end], kind)
+	return end
+}
+
+// literal adds a number, true, false or null.
+func (s *shape) literal(lit []byte, number int) {
+	switch lit[0] {
+	case 'n':
+		s.kinds[kindNull]++
+		if s.first == nil {
+			s.first = lit
+		}
+	case 't', 'f':
+		s.kinds[kindBool]++
+		s.scalar(lit)
+	default:
+		s.kinds[number]++
+		s.scalar(lit)
+		s.number(lit)
+	}
+}
+
+// scalar adds a value as written.
+func (s *shape) scalar(lit []byte) {
+	switch {
+	case s.first == nil || s.first[0] == 'n':
+		s.first = lit
+		if s.seen != nil {
+			s.seen.add(lit)
+		}
+	case s.seen == nil:
+		s.seen = &distinct{}
+		s.seen.add(s.first)
+		s.seen.add(lit)
+	default:
+		s.seen.add(lit)
+	}
+}
+
+// number widens the range by lit.
+func (s *shape) number(lit []byte) {
+	f, err := strconv.ParseFloat(string(lit), 64)
+	if err != nil && f == 0 {
+		return
+	}
+	if s.lo == nil || f < s.lowest || f == s.lowest && longer(lit, s.lo, f < 0) {
+		s.lo, s.lowest = lit, f
+	}
+	if s.hi == nil || f > s.highest || f == s.highest && longer(lit, s.hi, f > 0) {
+		s.hi, s.highest = lit, f
+	}
+}
+
+// longer orders integers that are equal as floats by their digits.
+func longer(a, b []byte, yes bool) bool {
+	if len(a) != len(b) || len(a) < 16 {
+		return false
+	}
+	return (bytes.Compare(a, b) > 0) == yes
+}
+
+// object adds the object at i.
+func (r reader) object(i int, s *shape, depth int) int {
+	s.kinds[kindObject]++
+	next, keys := 0, 0
+	for i = r.space(i + 1); r.b[i] != '}'; {
+		end := r.stringEnd(i)
+		key := r.b[i+1 : end-1]
+		keys++
+		i = r.space(r.space(end) + 1)
+		if s.each != nil {
+			s.keep(key)
+			i = r.value(i, s.each, depth+1)
+		} else {
+			at := s.find(key, next)
+			next = at + 1
+			i = r.value(i, s.fields[at].value, depth+1)
+			if n := len(s.fields); n >= mapLooks && n&(n-1) == 0 && keys == n {
+				s.fold()
+			}
+		}
+		if i = r.space(i); r.b[i] == ',' {
+			i = r.space(i + 1)
+		}
+	}
+	s.keys += keys
+	return i + 1
+}
+
+// find returns the number of the field with key, which is a new one if there is
+// none. Objects of one kind mostly have their keys in one order, so next is asked
+// first.
+func (s *shape) find(key []byte, next int) int {
+	if next < len(s.fields) && bytes.Equal(s.fields[next].key, key) {
+		return next
+	}
+	if s.index != nil {
+		if at, ok := s.index[string(key)]; ok {
+			return at
+		}
+	} else {
+		for i := range s.fields {
+			if bytes.Equal(s.fields[i].key, key) {
+				return i
+			}
+		}
+	}
+	s.fields = append(s.fields, field{key, &shape{}})
+	at := len(s.fields) - 1
+	switch {
+	case s.index != nil:
+		s.index[string(key)] = at
+	case at >= indexed:
+		s.index = make(map[string]int, 2*at)
+		for i, f := range s.fields {
+			s.index[string(f.key)] = i
+		}
+	}
+	return at
+}
+
+func (s *shape) keep(key []byte) {
+	if len(s.some) < sampled {
+		s.some = append(s.some, key)
+	}
+}
+
+// array adds the array at i.
+func (r reader) array(i int, s *shape, depth int) int {
+	if s.items == nil {
+		s.items = &shape{}
+		s.shortest = 1 << 62
+	}
+	s.kinds[kindArray]++
+	n, begin := 0, i
+	for i = r.space(i + 1); r.b[i] != ']'; n++ {
+		start := i
+		i = r.value(i, s.items, depth+1)
+		if len(s.sample) < sampled {
+			s.sample = append(s.sample, r.b[start:i])
+		}
+		if i = r.space(i); r.b[i] == ',' {
+			i = r.space(i + 1)
+		}
+	}
+	s.total += n
+	s.size += i + 1 - begin
+	s.shortest = min(s.shortest, n)
+	s.most = max(s.most, n)
+	return i + 1
+}
+
+// stringEnd returns the index behind the string literal at i.
+func (r reader) stringEnd(i int) int {
+	for i++; ; {
+		i += bytes.IndexByte(r.b[i:], '"')
+		slashes := 0
+		for r.b[i-1-slashes] == '\\' {
+			slashes++
+		}
+		if i++; slashes%2 == 0 {
+			return i
+		}
+	}
+}
+
+// skip returns the index behind the array or object at i.
+func (r reader) skip(i int) int {
+	for depth := 0; ; i++ {
+		switch r.b[i] {
+		case '"':
+			i = r.stringEnd(i) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+}
