@@ -363,3 +363,16 @@ func TestFindToolNamesFailingServers(t *testing.T) {
 		t.Errorf("got %s, want the server and its reason", answer)
 	}
 }
+
+// Some hosts send null for what they do not give.
+func TestNullIsAbsent(t *testing.T) {
+	s := newStage(t, stageOptions{mode: "compact"})
+	s.list()
+	got := string(s.Call("read_result", `{"result_ref":"none_1","query":null,"cursor":null}`).Result)
+	if !strings.Contains(got, "result_expired") {
+		t.Errorf("read_result with nulls: %s", got)
+	}
+	if got := string(s.Call("find_tool", `{"query":"echo","server":null}`).Result); !strings.Contains(got, "up_echo") {
+		t.Errorf("find_tool with null: %s", got)
+	}
+}
