@@ -107,6 +107,16 @@ func (d *spill) make() error {
 	return nil
 }
 
+// Sweep removes what killed heddles have left behind in the temporary directory.
+// Nothing of a living one is touched.
+func (s *Store) Sweep() {
+	parent := s.o.TempDir
+	if parent == "" {
+		parent = os.TempDir()
+	}
+	sweep(parent, "")
+}
+
 // sweep removes the spill directories in parent whose owner is no more.
 func sweep(parent, own string) {
 	dirs, err := filepath.Glob(filepath.Join(parent, spillPrefix+"*"))

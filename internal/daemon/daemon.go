@@ -143,6 +143,7 @@ func (d *Daemon) Run(ctx context.Context, serve func(context.Context) error) err
 	if err := d.apply(servers, d.o.Config); err != nil {
 		return err
 	}
+	d.servers.Go(d.results.Sweep)
 	side := background(ctx, func(ctx context.Context) error { return d.maintain(ctx, servers) })
 	defer side()
 	return serve(ctx)

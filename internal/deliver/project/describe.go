@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -141,7 +142,7 @@ func (s *shape) values(chars int) string {
 	text := strings.Join(names, "|")
 	if s.lo != nil {
 		text += " " + show(s.lo, 40)
-		if s.lowest != s.highest {
+		if !bytes.Equal(s.lo, s.hi) {
 			text += ".." + show(s.hi, 40)
 		}
 		if s.kinds[kindString]+s.kinds[kindBool] == 0 {

@@ -153,16 +153,16 @@ func (s *shape) merge(o *shape) {
 func (s *shape) mergeScalars(o *shape) {
 	switch {
 	case o.first == nil:
-	case o.first[0] == 'n':
+	case isNull(o.first):
 		if s.first == nil {
 			s.first = o.first
 		}
 	case o.seen != nil:
-		if s.first != nil && s.first[0] != 'n' && s.seen == nil {
+		if s.first != nil && !isNull(s.first) && s.seen == nil {
 			s.seen = &distinct{}
 			s.seen.add(s.first)
 		}
-		if s.first == nil || s.first[0] == 'n' {
+		if s.first == nil || isNull(s.first) {
 			s.first = o.first
 		}
 		if s.seen == nil {

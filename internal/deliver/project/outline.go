@@ -33,7 +33,7 @@ func (in Input) json(v, around []byte) Projection {
 		left = p.tokens * 3 / 5
 	}
 	lines, note := s.outline(left, p.bytes*3/4)
-	if rows != nil && note != allNamed { // rather fewer rows than columns without a name
+	if rows != nil && note != allNamed && note != allButMaps { // rather fewer rows than columns without a name
 		lines, note = s.outline(p.tokens*17/20, p.bytes*3/4)
 	}
 	for _, l := range lines {
@@ -76,6 +76,9 @@ func (s *shape) what() string {
 // allNamed is what an outline says of itself that leaves out no key.
 const allNamed = "all keys named"
 
+// allButMaps is the same of one with maps, of whose keys a few are shown.
+const allButMaps = "all keys named but those of maps, which are counted"
+
 // outlineCut is what it says when not even that fits.
 const outlineCut = "the outline is cut"
 
@@ -108,12 +111,31 @@ func (s *shape) outline(tokens, size int) ([]string, string) {
 		}
 	}
 	note := allNamed
+	if s.hasMap() {
+		note = allButMaps
+	}
 	if best.over {
 		note = outlineCut
 	} else if best.hidden > 0 {
 		note = fmt.Sprintf("all keys named to depth %d, %d below left out", best.depth, best.hidden)
 	}
 	return best.lines, note
+}
+
+// hasMap reports whether anything below is a map of ids.
+func (s *shape) hasMap() bool {
+	if s == nil {
+		return false
+	}
+	if s.each != nil || s.items.hasMap() {
+		return true
+	}
+	for _, f := range s.fields {
+		if f.value.hasMap() {
+			return true
+		}
+	}
+	return false
 }
 
 // emit adds a line. An outline that is over its bounds keeps what fits.

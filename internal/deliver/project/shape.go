@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"math/big"
 	"strconv"
 )
 
@@ -131,10 +132,14 @@ func (s *shape) literal(lit []byte, number int) {
 	}
 }
 
+// isNull reports whether a value is JSON's null. Cells of a table are written
+// without quotes, so the first letter does not tell.
+func isNull(lit []byte) bool { return string(lit) == "null" }
+
 // scalar adds a value as written.
 func (s *shape) scalar(lit []byte) {
 	switch {
-	case s.first == nil || s.first[0] == 'n':
+	case s.first == nil || isNull(s.first):
 		s.first = lit
 		if s.seen != nil {
 			s.seen.add(lit)
@@ -154,20 +159,29 @@ func (s *shape) number(lit []byte) {
 	if err != nil && f == 0 {
 		return
 	}
-	if s.lo == nil || f < s.lowest || f == s.lowest && longer(lit, s.lo, f < 0) {
+	if s.lo == nil || f < s.lowest || f == s.lowest && compare(lit, s.lo) < 0 {
 		s.lo, s.lowest = lit, f
 	}
-	if s.hi == nil || f > s.highest || f == s.highest && longer(lit, s.hi, f > 0) {
+	if s.hi == nil || f > s.highest || f == s.highest && compare(lit, s.hi) > 0 {
 		s.hi, s.highest = lit, f
 	}
 }
 
-// longer orders integers that are equal as floats by their digits.
-func longer(a, b []byte, yes bool) bool {
-	if len(a) != len(b) || len(a) < 16 {
-		return false
+// exactBits is how precisely numbers are compared that a float does not tell
+// apart.
+const exactBits = 512
+
+// compare compares two numbers that are equal as floats by what is written.
+func compare(a, b []byte) int {
+	if bytes.Equal(a, b) {
+		return 0
 	}
-	return (bytes.Compare(a, b) > 0) == yes
+	x, _, errX := big.ParseFloat(string(a), 10, exactBits, big.ToNearestEven)
+	y, _, errY := big.ParseFloat(string(b), 10, exactBits, big.ToNearestEven)
+	if errX != nil || errY != nil {
+		return 0
+	}
+	return x.Cmp(y)
 }
 
 // object adds the object at i.

@@ -98,3 +98,29 @@ func TestLargeShapes(t *testing.T) {
 		}
 	}
 }
+
+// What a projection says of a column holds for all of it.
+func TestColumnsDoNotLie(t *testing.T) {
+	for name, c := range map[string]struct {
+		row  func(int) string
+		want string
+		not  []string
+	}{
+		"cells that begin like null": {func(i int) string { return fmt.Sprintf("%d,n%d,5", i, i) }, "name: string, 1500 distinct", []string{"always"}},
+		"ids that floats confuse":    {func(i int) string { return fmt.Sprintf("%d,x,%d", i, 9007199254740992+i%2) }, "9007199254740992..9007199254740993", nil},
+	} {
+		lines := []string{"id,name,c"}
+		for i := range 1500 {
+			lines = append(lines, c.row(i))
+		}
+		p, ok := Project(Input{Text: []byte(strings.Join(lines, "\n"))})
+		if !ok || !strings.Contains(p.Text, c.want) {
+			t.Errorf("%s: %v\n%s\nwant %q", name, ok, p.Text, c.want)
+		}
+		for _, not := range c.not {
+			if strings.Contains(p.Text, "name: "+not) {
+				t.Errorf("%s says %q:\n%s", name, not, p.Text)
+			}
+		}
+	}
+}
