@@ -128,7 +128,7 @@ func (g *Gateway) complete(ctx context.Context, r *upstream.Request) (json.RawMe
 	case !server.Listing().Features.Completions:
 		return noCompletion, nil
 	}
-	r.Params = spliced(r.Params, "ref", ref)
+	r.Params = wire.Replace(r.Params, "ref", ref)
 	return server.Forward(ctx, r)
 }
 
@@ -396,17 +396,5 @@ func replace(object json.RawMessage, key, value string) json.RawMessage {
 	if old, ok := wire.Unquote(wire.Member(object, key)); ok && old == value {
 		return object // as it was written
 	}
-	return spliced(object, key, wire.Quote(value))
-}
-
-// spliced returns an object with another value for one of its members.
-func spliced(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
-	out := object
-	_ = wire.Spans(object, func(k string, start, end int) bool {
-		if k == key {
-			out = append(append(append([]byte(nil), object[:start]...), value...), object[end:]...)
-		}
-		return k != key
-	})
-	return out
+	return wire.Replace(object, key, wire.Quote(value))
 }

@@ -223,7 +223,7 @@ const rawMember = "heddle/raw"
 // types can read and that carries the real one.
 func keepRaw(body, result json.RawMessage) json.RawMessage {
 	carrier := append([]byte(`{"action":"accept","roots":[],"role":"assistant","model":"","content":{"type":"text","text":""},"_meta":{"`+rawMember+`":`), wire.Quote(string(result))...)
-	return replace(body, "result", append(carrier, `}}`...))
+	return wire.Replace(body, "result", append(carrier, `}}`...))
 }
 
 // sendRaw sends the raw params that the context carries in place of the typed

@@ -81,19 +81,7 @@ func (c *sdkConn) named(raw json.RawMessage) json.RawMessage {
 	if id == nil {
 		return raw
 	}
-	return replace(raw, "_meta", replace(meta, mcp.MetaKeySubscriptionID, id))
-}
-
-// replace returns an object with another value for one of its members.
-func replace(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
-	out := object
-	_ = wire.Spans(object, func(k string, start, end int) bool {
-		if k == key {
-			out = append(append(append([]byte(nil), object[:start]...), value...), object[end:]...)
-		}
-		return k != key
-	})
-	return out
+	return wire.Replace(raw, "_meta", wire.Replace(meta, mcp.MetaKeySubscriptionID, id))
 }
 
 // unlisten ends all subscriptions, as their host's cancellation would: they

@@ -245,7 +245,7 @@ func (s *session) forward(ctx context.Context, host heddle.Host, method string, 
 		if meta == nil {
 			meta = json.RawMessage(`{}`)
 		}
-		params = replace(params, "_meta", meta)
+		params = wire.Replace(params, "_meta", meta)
 	}
 	s.read.Store(method, true)
 	raw, err := s.gateway().Forward(ctx, origin, method, params)

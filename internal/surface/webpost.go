@@ -50,10 +50,10 @@ func (h *HTTP) post(w http.ResponseWriter, r *http.Request, e *endpoint) (modern
 		body = keepRaw(body, m.Result)
 	}
 	if odd(m.ID) {
-		body = replace(body, "id", e.alias(m.ID))
+		body = wire.Replace(body, "id", e.alias(m.ID))
 	}
 	if id := wire.Member(m.Params, "requestId"); m.Method == "notifications/cancelled" && odd(id) {
-		body = replace(body, "params", replace(m.Params, "requestId", e.alias(id)))
+		body = wire.Replace(body, "params", wire.Replace(m.Params, "requestId", e.alias(id)))
 	}
 	delete(r.Header, paramsHeader)
 	if m.HasMethod {

@@ -191,3 +191,16 @@ func Quote(s string) json.RawMessage {
 
 // OneLine returns raw JSON without line breaks, so that it may stand in a frame.
 func OneLine(raw json.RawMessage) json.RawMessage { return appendLine(nil, raw) }
+
+// Replace returns an object with another value for one of its members. All else
+// keeps its bytes; an object without the member comes back as it is.
+func Replace(object json.RawMessage, key string, value json.RawMessage) json.RawMessage {
+	out := object
+	_ = Spans(object, func(k string, start, end int) bool {
+		if k == key {
+			out = append(append(append([]byte(nil), object[:start]...), value...), object[end:]...)
+		}
+		return k != key
+	})
+	return out
+}
