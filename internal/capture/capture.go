@@ -40,6 +40,7 @@ type Capture struct {
 	place *list.Element
 	used  time.Time
 	holds int
+	same  sameKey // of one that is put once
 }
 
 // Hold keeps the capture from being evicted until release is called, which must

@@ -9,8 +9,8 @@ import (
 )
 
 // folder turns bytes into the form in which texts are compared: without case, full
-// width letters as narrow ones, a letter and the marks on it as one (NFC), and
-// escapes of JSON as what they stand for. It knows where everything was.
+// width letters as narrow ones, ligatures as their letters, a letter and the marks
+// on it as one (NFC), and escapes of JSON as what they stand for. It knows where everything was.
 //
 // \u4e2d is decoded wherever it stands, behind any number of backslashes: JSON in
 // JSON in JSON has more than one. \n, \" and the like are decoded once, and only
@@ -119,9 +119,28 @@ func (f *folder) put(r rune, raw int) {
 		f.combine(r)
 		return
 	}
+	if letters := written(r); letters != "" {
+		for i := range letters {
+			f.at(raw)
+			f.unit = len(f.out)
+			f.out = append(f.out, letters[i])
+		}
+		return
+	}
 	f.at(raw)
 	f.unit = len(f.out)
 	f.out = utf8.AppendRune(f.out, f.rune(r))
+}
+
+// written returns the letters of a rune that stands for several, "" for others.
+func written(r rune) string {
+	if r == 'ß' || r == 'ẞ' {
+		return "ss"
+	}
+	if r >= 'ﬀ' && r <= 'ﬆ' {
+		return [...]string{"ff", "fi", "fl", "ffi", "ffl", "st", "st"}[r-'ﬀ']
+	}
+	return ""
 }
 
 // open reports whether a mark would be on a letter, and not on a heap of marks.

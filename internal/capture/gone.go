@@ -20,7 +20,7 @@ type Gone struct {
 	Ref string
 	// Tool is what to call again.
 	Tool heddle.ToolRef
-	// Evicted is when it was given up; zero if that was an earlier heddle.
+	// Evicted is when it was given up; zero if that is not known.
 	Evicted time.Time
 }
 
@@ -63,20 +63,31 @@ func (s *Store) gone(op string, p heddle.Principal, ref string) error {
 
 	e := &heddle.Error{Kind: heddle.KindResultExpired, Op: op}
 	name, number, shaped := splitRef(ref)
-	switch tool, earlier := s.seq.earlier(name, number, p); {
+	switch tool, given := s.seq.elsewhere(name, number, p); {
 	case evicted:
-		e.Public = fmt.Sprintf("%s expired at %s, to make room: call %s again.", ref, was.evicted.UTC().Format(time.RFC3339), was.tool)
+		e.Public = fmt.Sprintf("%s expired at %s, to make room: call %s again.", ref, was.evicted.UTC().Format(time.RFC3339), toolText(was.tool))
 		e.Err = &Gone{Ref: ref, Tool: was.tool, Evicted: was.evicted}
-	case shaped && earlier && tool != heddle.ToolRef{}:
-		e.Public = fmt.Sprintf("%s was captured by an earlier heddle and ended with it: call %s again.", ref, tool)
+	case shaped && given && tool != heddle.ToolRef{}:
+		e.Public = fmt.Sprintf(elsewhere+"call %s again.", ref, toolText(tool))
 		e.Err = &Gone{Ref: ref, Tool: tool}
-	case shaped && earlier:
-		e.Public = ref + " was captured by an earlier heddle and ended with it: call its tool again."
+	case shaped && given:
+		e.Public = fmt.Sprintf(elsewhere+"call its tool again.", ref)
 	default:
 		e.Public = "No result has this name, or it expired long ago."
 	}
 	e.Public += heldText(held)
 	return e
+}
+
+// elsewhere is said of a name that another process gave, or this one long ago.
+const elsewhere = "%s is not held by this heddle: it expired, or belongs to an earlier heddle or to one that serves another host. To have it here, "
+
+// toolText names the tool to call again: one of heddle's own has no server.
+func toolText(tool heddle.ToolRef) string {
+	if tool.Server == "" {
+		return tool.Name
+	}
+	return tool.String()
 }
 
 // newest returns the refs that a principal had last, newest first. The caller
@@ -112,7 +123,7 @@ func heldText(refs []string) string {
 func (c *Capture) unreadable(err error) error {
 	return &heddle.Error{
 		Kind: heddle.KindResultExpired, Op: "capture.read",
-		Public: fmt.Sprintf("%s can no longer be read from disk: call %s again.", c.Ref, c.Tool),
-		Err:    fmt.Errorf("read capture %s: %w", c.Ref, err),
+		Public: fmt.Sprintf("%s can no longer be read from disk: call %s again.", c.Ref, toolText(c.Tool)),
+		Err:    fmt.Errorf("%w: %w", &Gone{Ref: c.Ref, Tool: c.Tool}, err),
 	}
 }

@@ -100,6 +100,24 @@ func (s *Store) toDisk(c *Capture) error {
 	return nil
 }
 
+// Chill moves a capture of which few reads are expected to disk, where it takes no
+// memory. Where that does not work it stays.
+func (s *Store) Chill(c *Capture) {
+	release, err := c.Hold() // it may not go for its own sake
+	if err != nil {
+		return
+	}
+	defer release()
+	s.room.Lock()
+	defer s.room.Unlock()
+	s.mu.Lock()
+	at := c.at
+	s.mu.Unlock()
+	if at == inMemory {
+		_ = s.toDisk(c) // then it is where it was
+	}
+}
+
 // insertByUse keeps the list in the order of use: what comes from memory may be
 // older than what is on disk.
 func insertByUse(l *list.List, c *Capture) *list.Element {
@@ -170,6 +188,9 @@ func (s *Store) evict(c *Capture) (file string) {
 	}
 	k := key{c.principal, c.Ref}
 	delete(s.captures, k)
+	if s.same[c.same] == c {
+		delete(s.same, c.same)
+	}
 	s.past.add(k, pastCapture{tool: c.Tool, evicted: s.o.Now()})
 	s.stats.Captures--
 	s.stats.Raw -= c.Size

@@ -45,6 +45,26 @@ func TestMemoryThenDiskThenGone(t *testing.T) {
 	}
 }
 
+// What few reads are expected of takes no memory, and is all there.
+func TestChill(t *testing.T) {
+	s := newStore(t, Options{})
+	c := put(t, s, noise(100_000, 1))
+	s.Chill(c)
+	s.Chill(c) // no harm
+	if st := s.Stats(); st.Captures != 1 || st.Memory != 0 || st.Disk != 100_000 {
+		t.Errorf("after Chill: %+v", st)
+	}
+	if b, err := c.Bytes(); err != nil || string(b) != noise(100_000, 1) {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	none := newStore(t, Options{Disk: -1})
+	d := put(t, none, noise(100_000, 2))
+	none.Chill(d)
+	if b, err := d.Bytes(); err != nil || string(b) != noise(100_000, 2) {
+		t.Errorf("without a disk: %d bytes, %v", len(b), err)
+	}
+}
+
 func TestWhatIsOldestGoesEvenFromMemory(t *testing.T) {
 	clk := newClock()
 	s := newStore(t, Options{Memory: 250_000, Disk: 150_000, Now: clk.Now})
@@ -262,6 +282,9 @@ func TestDamagedFile(t *testing.T) {
 				t.Errorf("%s, %s: %d bytes of garbage", name, kind, len(b))
 			}
 			wantGone(t, err, c.Ref+" can no longer be read", "call github::list_issues again")
+			if g := (*Gone)(nil); !errors.As(err, &g) || g.Tool != listIssues || g.Ref != c.Ref {
+				t.Errorf("%s, %s: the cause is %v, want one that names the tool", name, kind, err)
+			}
 			put(t, s, "more") // also where the directory has lost files
 		}
 	}

@@ -106,7 +106,9 @@ type search struct {
 type place struct {
 	start, end int64
 	score      float64
-	words      uint32 // a bit a word
+	// words are those that are near, line those of them that are on its line; a bit
+	// a word.
+	words, line uint32
 }
 
 // scan goes over the capture once, window by window.
@@ -180,7 +182,7 @@ func (s *search) window(raw []byte, base int64, next int) {
 	}
 	slices.Sort(s.hits)
 	s.together(text, base, next)
-	s.nearby(base, next)
+	s.nearby(text, base, next)
 }
 
 // phraseIn finds the phrase. Where it stands as words of its own counts more.
@@ -291,32 +293,58 @@ func (s *search) whole(text []byte, hits []uint64) bool {
 	return bits.OnesCount32(words) == len(s.q.words)
 }
 
-// nearby notes for every place of a word which others follow it closely.
-func (s *search) nearby(base int64, next int) {
+// nearby notes for every place of a word which others follow it closely, and which
+// of these on its line.
+func (s *search) nearby(text []byte, base int64, next int) {
 	if s.alls > 0 {
 		return
 	}
-	var counts [wordsMost]int
-	words, right := uint32(0), 0
+	var close, line sliding
+	lineEnd := 0
 	for _, h := range s.hits {
 		from, w := int(h>>8), h&0xff
-		for ; right < len(s.hits) && int(s.hits[right]>>8) <= from+near; right++ {
-			r := s.hits[right] & 0xff
-			counts[r]++
-			words |= 1 << r
+		if from >= lineEnd {
+			lineEnd = len(text)
+			if i := bytes.IndexByte(text[from:], '\n'); i >= 0 {
+				lineEnd = from + i
+			}
 		}
+		close.reach(s.hits, from+near)
+		line.reach(s.hits, min(from+near, lineEnd))
 		start := s.fold.raw(from)
 		if start >= next {
 			return
 		}
 		end := from + len(s.q.words[w])
 		s.some[w].add(place{
-			start: base + int64(start), end: base + int64(s.fold.raw(end)),
-			score: float64(bits.OnesCount32(words)), words: words,
+			start: base + int64(start), end: base + int64(s.fold.raw(end)), words: close.words, line: line.words,
+			score: float64(2*bits.OnesCount32(close.words) + bits.OnesCount32(line.words)),
 		})
-		if counts[w]--; counts[w] == 0 {
-			words &^= 1 << w
-		}
+		close.leave(w)
+		line.leave(w)
+	}
+}
+
+// sliding is which words are in a window that moves over hits.
+type sliding struct {
+	counts [wordsMost]int
+	words  uint32
+	right  int
+}
+
+// reach takes the hits up to a position into the window.
+func (s *sliding) reach(hits []uint64, end int) {
+	for ; s.right < len(hits) && int(hits[s.right]>>8) <= end; s.right++ {
+		w := hits[s.right] & 0xff
+		s.counts[w]++
+		s.words |= 1 << w
+	}
+}
+
+// leave drops the first hit of the window, which is one of word.
+func (s *sliding) leave(word uint64) {
+	if s.counts[word]--; s.counts[word] == 0 {
+		s.words &^= 1 << word
 	}
 }
 
@@ -328,18 +356,23 @@ func (s *search) result() (way Way, total int, found []place) {
 	case s.alls > 0:
 		return WayWords, s.alls, s.all.best()
 	}
-	// A word counts more the rarer it is.
+	// A word counts more the rarer it is, but several common ones more than a rare
+	// one; and half as much again where it is on the line.
 	var weights [wordsMost]float64
+	rarity := func(n int) float64 { return math.Log(2 + float64(s.c.Size)/float64(32*max(n, 1))) }
 	for w, n := range s.counts {
 		total += n
-		weights[w] = math.Log(2 + float64(s.c.Size)/float64(32*max(n, 1)))
+		weights[w] = 0.5 + 1.5*rarity(n)/rarity(1)
+	}
+	weight := func(words uint32) (sum float64) {
+		for ; words != 0; words &= words - 1 {
+			sum += weights[bits.TrailingZeros32(words)]
+		}
+		return sum
 	}
 	for w := range s.some {
 		for _, p := range s.some[w].best() {
-			p.score = 0
-			for words := p.words; words != 0; words &= words - 1 {
-				p.score += weights[bits.TrailingZeros32(words)]
-			}
+			p.score = weight(p.words) + weight(p.line)/2
 			found = append(found, p)
 		}
 	}

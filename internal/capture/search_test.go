@@ -76,6 +76,9 @@ func TestSearchWays(t *testing.T) {
 		{"words near", filler + "connection:\n  refused\n", "refused connection", KindText, WayWords, 1, "connection:\n  refused", 301},
 		{"one line before many", "timeout\ndatabase\n" + filler + "database had a timeout\n", "timeout, database", KindText, WayWords, 2, "database had a timeout", 303},
 		{"some, rare first", strings.Repeat("common\n", 500) + filler + "the rareword\n", "common absent rareword", KindText, WaySome, 501, "the rareword", 801},
+		{"some, more of them first", strings.Repeat("payment\n", 400) + filler + strings.Repeat("gateway\n", 400) + filler + strings.Repeat("timeout\n", 400) + filler + "zebra\n" + filler + "payment gateway timeout\n" + filler,
+			"payment gateway timeout zebra", KindText, WaySome, 1204, "payment gateway timeout", 2402},
+		{"some, on a line first", filler + "connection\nto\nthe\nhost refused\n" + filler + "connection refused\n", "connection refused absent", KindText, WaySome, 4, "connection refused", 605},
 		{"none", filler, "absent", KindText, "", 0, "", 0},
 		{"chinese", filler + "支付服务连接数据库失败\n" + filler, "数据库失败", KindText, WayPhrase, 1, "支付服务连接数据库失败", 301},
 		{"chinese words", filler + "数据库的连接：失败\n" + filler, "数据库连接失败", KindText, WaySome, 4, "数据库的连接：失败", 301},
@@ -86,6 +89,12 @@ func TestSearchWays(t *testing.T) {
 		{"decomposed korean", filler + "\u1112\u1161\u11ab\u1100\u1173\u11af\n", "한글", KindText, WayPhrase, 1, "\u1112\u1161\u11ab", 301},
 		{"full width", filler + "ＥＲＲＯＲ ４２\n", "error 42", KindText, WayPhrase, 1, "ＥＲＲＯＲ", 301},
 		{"greek", filler + "ΟΔΟΣ οδος οδός\n", "οδοσ", KindText, WayPhrase, 2, "ΟΔΟΣ", 301},
+		{"sharp s", filler + "Große Straße\n", "GROSSE STRASSE", KindText, WayPhrase, 1, "Große Straße", 301},
+		{"sharp s in the query", filler + "GROSSE STRASSE\n", "große straẞe", KindText, WayPhrase, 1, "GROSSE STRASSE", 301},
+		{"sharp s in JSON", `{"p":"Stra\u00dfe"}`, "strasse", KindJSON, WayPhrase, 1, `Stra\u00dfe`, 1},
+		{"ligatures", filler + "the ﬁnal oﬃce ﬂow, ﬆill oﬀ\n", "final office flow, still off", KindText, WayPhrase, 1, "oﬃce", 301},
+		{"ligature in the query", filler + "file\n", "ﬁle", KindText, WayPhrase, 1, "file", 301},
+		{"half of a ligature", filler + "oﬃce\n", "fice", KindText, WayPhrase, 1, "oﬃce", 301},
 		{"kelvin", "x\u212ay", "xky", KindText, WayPhrase, 1, "x\u212ay", 1},
 		{"emoji", filler + "all good 👍🏽\n", "👍", KindText, WayPhrase, 1, "👍🏽", 301},
 		{"path", filler + `C:\new\temp\users`, `c:\new\temp`, KindText, WayPhrase, 1, `C:\new\temp`, 301},
@@ -305,6 +314,7 @@ func TestHeapsOfMarks(t *testing.T) {
 func FuzzFold(f *testing.F) {
 	f.Add([]byte(`{"a":"\u4e2d\\u4e2d\ud83d\udc4d\n\"\\"}`), true)
 	f.Add([]byte("e\u0301\u0301\xff\u1112\u1161\u11ab\u3099"), false)
+	f.Add([]byte("ﬁﬃﬆßẞ\u0301 ß\u0323\u0301 \\u00df\\ufb03"), true)
 	f.Add([]byte("00000000000000000000000000000000000000\u0344"), false) // becomes longer
 	f.Fuzz(func(t *testing.T, raw []byte, json bool) {
 		fold := folder{json: json}

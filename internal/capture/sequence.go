@@ -188,21 +188,36 @@ func (q *sequence) save(st *state) error {
 	return os.Rename(tmp, path)
 }
 
-// earlier reports whether a number was given before this process first looked,
-// perhaps to p, and to which tool if that is known.
-func (q *sequence) earlier(name string, number int64, p heddle.Principal) (heddle.ToolRef, bool) {
+// elsewhere reports whether a number was given and is not one that this process
+// remembers, perhaps to p, and to which tool if that is known.
+func (q *sequence) elsewhere(name string, number int64, p heddle.Principal) (heddle.ToolRef, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.dir == "" || name == "" {
 		return heddle.ToolRef{}, false
 	}
 	if q.before == nil {
-		q.look()
+		q.before = q.look()
 	}
-	if q.before == nil {
+	if tool, ok := q.before.gave(name, number, p); ok {
+		return tool, true
+	}
+	// Others may have gone on since. A number of theirs and one of ours look the same
+	// where a name is of several principals, and ours are not to be told of.
+	now := q.look()
+	if now == nil || now.Names[name].By == nil {
 		return heddle.ToolRef{}, false
 	}
-	g, ok := q.before.Names[name]
+	return now.gave(name, number, p)
+}
+
+// gave reports whether a number was given, perhaps to p, and to which tool if that
+// is known. A nil state gave nothing.
+func (st *state) gave(name string, number int64, p heddle.Principal) (heddle.ToolRef, bool) {
+	if st == nil {
+		return heddle.ToolRef{}, false
+	}
+	g, ok := st.Names[name]
 	switch {
 	case !ok || number > g.N || g.By != nil && *g.By != p:
 		return heddle.ToolRef{}, false
@@ -212,16 +227,17 @@ func (q *sequence) earlier(name string, number int64, p heddle.Principal) (heddl
 	return *g.Tool, true
 }
 
-// look reads what others have given, for a question before the first capture. The
-// file is replaced as a whole; the lock is for Windows, which does not replace
-// what is open. The caller holds mu.
-func (q *sequence) look() {
+// look reads what has been given, nil if that cannot be read. The file is replaced
+// as a whole; the lock is for Windows, which does not replace what is open. The
+// caller holds mu.
+func (q *sequence) look() *state {
 	if lock, err := lockWithin(filepath.Join(q.dir, stateLock), lockWait); err == nil {
 		defer lock.unlock()
 	}
 	b, err := os.ReadFile(filepath.Join(q.dir, stateFile))
 	st := &state{}
-	if err == nil && st.parse(b) {
-		q.before = st
+	if err != nil || !st.parse(b) {
+		return nil
 	}
+	return st
 }

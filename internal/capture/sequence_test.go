@@ -145,3 +145,27 @@ func TestEarlierToolOnlyIfItIsOne(t *testing.T) {
 	_, err = newStore(t, Options{StateDir: dir}).Get(heddle.Local, "list_issues_4")
 	wantGone(t, err, "No result has this name")
 }
+
+// A name that another heddle gave is not said to have ended with it: that may run.
+func TestNamesOfAnotherHeddle(t *testing.T) {
+	dir := t.TempDir()
+	ours, theirs := newStore(t, Options{StateDir: dir}), newStore(t, Options{StateDir: dir})
+	_, err := ours.Get(heddle.Local, "list_issues_1")
+	wantGone(t, err, "No result has this name")
+	ref := put(t, theirs, "x").Ref // since we looked
+	_, err = ours.Get(heddle.Local, ref)
+	wantGone(t, err, ref+" is not held by this heddle", "serves another host", "call github::list_issues again")
+	_, err = ours.Get("other", ref)
+	_, none := ours.Get("other", "list_issues_777")
+	if err.Error() != none.Error() {
+		t.Errorf("another principal is told %q and %q", err, none)
+	}
+	// Where several principals have the name, neither is told of the other's numbers.
+	if _, err := theirs.Put("other", listIssues, KindText, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []heddle.Principal{heddle.Local, "other"} {
+		_, err = ours.Get(p, "list_issues_2")
+		wantGone(t, err, "No result has this name")
+	}
+}

@@ -22,7 +22,8 @@ type Kind string
 
 // The kinds of captures.
 const (
-	// KindText is the text of a result that was one block of text.
+	// KindText is what a model reads of a result: its texts and, where that says
+	// something else, its structured content, joined by line breaks.
 	KindText Kind = "text"
 	// KindJSON is the JSON of a whole result object, or any other JSON.
 	KindJSON Kind = "json"
@@ -68,8 +69,9 @@ type Store struct {
 	mu       sync.Mutex
 	closed   bool
 	captures map[key]*Capture
-	memory   *list.List // of *Capture in memory, least recently used first
-	disk     *list.List // of *Capture on disk, likewise
+	same     map[sameKey]*Capture // of [Store.PutOnce]
+	memory   *list.List           // of *Capture in memory, least recently used first
+	disk     *list.List           // of *Capture on disk, likewise
 	past     past
 	stats    Stats
 }
@@ -78,6 +80,12 @@ type Store struct {
 type key struct {
 	principal heddle.Principal
 	ref       string
+}
+
+// sameKey is how a capture is found again that would say the same.
+type sameKey struct {
+	principal   heddle.Principal
+	name, print string
 }
 
 // Stats counts what a [Store] has and had.
@@ -113,6 +121,7 @@ func New(o Options) *Store {
 		seq:      sequence{dir: o.StateDir, now: o.Now, log: o.Logger},
 		spill:    spill{parent: o.TempDir, log: o.Logger},
 		captures: map[key]*Capture{},
+		same:     map[sameKey]*Capture{},
 		memory:   list.New(),
 		disk:     list.New(),
 	}
@@ -130,6 +139,7 @@ func (s *Store) Close() error {
 		c.data, c.at = nil, nowhere
 		delete(s.captures, k)
 	}
+	clear(s.same)
 	s.memory.Init()
 	s.disk.Init()
 	s.stats.Captures, s.stats.Raw, s.stats.Memory, s.stats.Disk = 0, 0, 0, 0
@@ -143,6 +153,43 @@ var errClosed = errors.New("the store is closed")
 // for one principal. An error means that there is room for it neither in memory
 // nor on disk; nothing is left of it then.
 func (s *Store) Put(p heddle.Principal, tool heddle.ToolRef, kind Kind, content []byte) (*Capture, error) {
+	return s.put(p, tool, tool.Name, kind, content)
+}
+
+// PutOnce is [Store.Put] for what is shown again and again: as long as a capture of
+// the same name and print is held for the principal, it returns that. tool is what
+// to call again for it; one without a server is heddle's own.
+func (s *Store) PutOnce(p heddle.Principal, tool heddle.ToolRef, name, print string, content []byte) (*Capture, error) {
+	k := sameKey{p, name, print}
+	s.mu.Lock()
+	c := s.same[k]
+	if c != nil {
+		s.touch(c)
+	}
+	s.mu.Unlock()
+	if c != nil {
+		return c, nil
+	}
+	c, err := s.put(p, tool, name, KindJSON, content)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.at != nowhere { // another one may have needed the room
+		c.same = k
+		s.same[k] = c
+	}
+	return c, nil
+}
+
+// PutAs is [Store.Put] for what is named after something else than the tool.
+func (s *Store) PutAs(p heddle.Principal, tool heddle.ToolRef, name string, kind Kind, content []byte) (*Capture, error) {
+	return s.put(p, tool, name, kind, content)
+}
+
+// put is Put under a name of its own.
+func (s *Store) put(p heddle.Principal, tool heddle.ToolRef, name string, kind Kind, content []byte) (*Capture, error) {
 	now := s.o.Now()
 	c := &Capture{
 		Tool: tool, Kind: kind, Size: int64(len(content)), Created: now,
@@ -156,7 +203,7 @@ func (s *Store) Put(p heddle.Principal, tool heddle.ToolRef, kind Kind, content 
 	if s.isClosed() {
 		return nil, internal("capture.put", errClosed)
 	}
-	c.Ref = s.seq.next(refName(tool.Name), tool, p)
+	c.Ref = s.seq.next(refName(name), tool, p)
 	if err := s.place(c); err != nil {
 		return nil, internal("capture.put", err)
 	}

@@ -273,6 +273,46 @@ func TestManyLarge(t *testing.T) {
 	}
 }
 
+// What is shown again and again is kept once, for each principal and as long as it
+// says the same.
+func TestPutOnce(t *testing.T) {
+	clk := newClock()
+	s := newStore(t, Options{Memory: 100_000, Disk: -1, TTL: time.Hour, Now: clk.Now})
+	find := heddle.ToolRef{Name: "find_tool"}
+	once := func(p heddle.Principal, print string) *Capture {
+		t.Helper()
+		c, err := s.PutOnce(p, find, "deploy_definition", print, []byte(noise(20_000, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := c.Bytes(); err != nil || string(b) != noise(20_000, 1) || c.Kind != KindJSON {
+			t.Errorf("%s: %d bytes of %s, %v", c.Ref, len(b), c.Kind, err)
+		}
+		return c
+	}
+	a := once(heddle.Local, "v1")
+	if b := once(heddle.Local, "v1"); b != a || a.Ref != "deploy_definition_1" {
+		t.Errorf("the same again: %s and %s", a.Ref, b.Ref)
+	}
+	if b, c := once(heddle.Local, "v2"), once("other", "v1"); b == a || c == a {
+		t.Errorf("another version, another principal: %s, %s, as %s", b.Ref, c.Ref, a.Ref)
+	}
+	clk.Add(2 * time.Hour)
+	put(t, s, noise(90_000, 2))
+	_, err := s.Get(heddle.Local, a.Ref)
+	wantGone(t, err, a.Ref+" expired at", "call find_tool again")
+	clk.Add(2 * time.Hour)
+	if b := once(heddle.Local, "v1"); b == a {
+		t.Errorf("%s was given up", b.Ref)
+	}
+	if len(s.same) != 1 {
+		t.Errorf("%d are remembered, 1 is held", len(s.same))
+	}
+	if err := s.Close(); err != nil || len(s.same) != 0 {
+		t.Errorf("after Close: %d, %v", len(s.same), err)
+	}
+}
+
 func TestPutReusesContent(t *testing.T) {
 	s := newStore(t, Options{})
 	b := []byte(noise(1000, 1))

@@ -35,36 +35,6 @@ func TestBar(t *testing.T) {
 	}
 }
 
-func BenchmarkResult(b *testing.B) {
-	for _, name := range []string{"fs-read-go", "stripe-list-charge", "own/zh-article", "k8s-log", "doc-github-readme"} {
-		for _, s := range corpus(b) {
-			if s.Name == name {
-				b.Run(name, func(b *testing.B) {
-					b.SetBytes(int64(len(s.Raw)))
-					b.ReportAllocs()
-					for b.Loop() {
-						Result(s.Raw)
-					}
-				})
-			}
-		}
-	}
-}
-
-func BenchmarkText(b *testing.B) {
-	for _, s := range corpus(b) {
-		if s.Name == "fs-read-go" || s.Name == "stripe-list-charge" {
-			text := []byte(parts(b, s.Raw)[0])
-			b.Run(s.Name, func(b *testing.B) {
-				b.SetBytes(int64(len(text)))
-				for b.Loop() {
-					Text(text)
-				}
-			})
-		}
-	}
-}
-
 // TestOver agrees with Result wherever the limit is.
 func TestOver(t *testing.T) {
 	for _, s := range corpus(t) {
@@ -120,6 +90,7 @@ func FuzzResult(f *testing.F) {
 		if n := Text(b); n < 0 || n > 2*len(b)+1 {
 			t.Errorf("Text of %d bytes = %d", len(b), n)
 		}
+		checkBound(t, b)
 		if n := Result(b); n < 0 || n > 2*len(b)+1 {
 			t.Errorf("Result of %d bytes = %d", len(b), n)
 		}

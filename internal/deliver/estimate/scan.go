@@ -21,7 +21,7 @@ func (m *meter) scan(b []byte) {
 	for i := 0; i < len(b); {
 		end := min(i+4096, len(b))
 		for i < end {
-			n, cost := piece(b, i)
+			n, cost := m.piece(b, i)
 			i += n
 			sum += cost
 		}
@@ -33,11 +33,11 @@ func (m *meter) scan(b []byte) {
 }
 
 // piece returns the length and cost of the piece at b[i].
-func piece(b []byte, i int) (n, cost int) {
+func (m *meter) piece(b []byte, i int) (n, cost int) {
 	c := b[i]
 	switch kinds[c] {
 	case isLower, isUpper:
-		return word(b, i, 0, leadNone)
+		return m.word(b, i, 0, leadNone)
 	case isDigit:
 		n = 1
 		for n < 3 && i+n < len(b) && kinds[b[i+n]] == isDigit {
@@ -45,19 +45,22 @@ func piece(b []byte, i int) (n, cost int) {
 		}
 		return n, unit
 	case isSpace:
-		return white(b, i)
+		return m.white(b, i)
 	case isHigh:
-		return high(b, i, 0, leadNone)
+		return m.high(b, i, 0, leadNone)
 	}
 	if i+1 < len(b) {
 		switch kinds[b[i+1]] {
 		case isLower, isUpper:
 			if c == '\\' {
-				return escaped(b, i)
+				return m.escaped(b, i)
 			}
-			return word(b, i, 1, leadMark)
+			if c == '@' { // an address, which has names
+				m.strange = max(m.strange, (m.strange+5*odder)/2)
+			}
+			return m.word(b, i, 1, leadMark)
 		case isHigh:
-			return high(b, i, 1, leadMark)
+			return m.high(b, i, 1, leadMark)
 		}
 	}
 	return marks(b, i, 0)
@@ -82,55 +85,94 @@ const (
 
 const (
 	longest = 16 // words from here on cost by the letter
-	odds    = 4  // counts of rare pairs of letters: 0, 1, 2, more
+	tongues = 4
+	odds    = 9 // how rare the pairs of letters are, summed up
 )
 
 // word returns the piece of capitals and then small letters at b[i+skip].
-func word(b []byte, i, skip, lead int) (n, cost int) {
-	j := i + skip
-	prev, odd := byte(0), 0
-	for j < len(b) && kinds[b[j]] == isUpper {
-		odd += int(rare[prev] >> (b[j] & 31) & 1)
-		prev = b[j] & 31
-		j++
+func (m *meter) word(b []byte, i, skip, lead int) (n, cost int) {
+	rest := b[i+skip:]
+	upper, odd := 0, 0
+	prev := byte(0)
+	for upper < len(rest) && kinds[rest[upper]] == isUpper {
+		c := rest[upper] & 31
+		odd += int(rare[prev] >> (c * 2) & 3)
+		prev = c
+		upper++
 	}
-	upper := j - i - skip
-	for j < len(b) && kinds[b[j]] == isLower {
-		odd += int(rare[prev] >> (b[j] & 31) & 1)
-		prev = b[j] & 31
-		j++
+	letters := upper
+	for letters < len(rest) && kinds[rest[letters]] == isLower {
+		c := rest[letters] & 31
+		odd += int(rare[prev] >> (c * 2) & 3)
+		prev = c
+		letters++
 	}
-	letters := j - i - skip
-	shape := shapeLower
-	switch {
-	case upper == 0:
-	case upper == letters:
-		shape = shapeUpper
-	case upper == 1:
-		shape = shapeTitle
-	default:
-		shape = shapeMixed
+	if letters < len(rest) && rest[letters] >= utf8.RuneSelf {
+		if r, _ := utf8.DecodeRune(rest[letters:]); scriptOf(r) == scriptLatin { // a word with é in it
+			return m.high(b, i, skip, lead)
+		}
 	}
-	cost = int(words[((min(odd, odds-1)*shapes+shape)*leads+lead)*(longest+1)+min(letters, longest)])
+	odd = min(odd, odds-1)
+	row := ((m.tongue()*odds+odd)*shapes+shape(upper, letters))*leads + lead
+	cost = int(words[row*(longest+1)+min(letters, longest)])
 	if letters > longest {
 		cost += (letters - longest) * beyond
 	}
-	if j < len(b) && b[j] >= utf8.RuneSelf {
-		if r, size := utf8.DecodeRune(b[j:]); latin(r) { // a word with é in it
-			more, rest := high(b, j, 0, leadNone)
-			return j - i + max(more, size), cost + rest
-		}
+	if letters > 3 {
+		m.strange += (odd*odder - m.strange) / 8
 	}
-	return j - i, cost
+	return skip + letters, cost
+}
+
+// shape returns the shape of a word of so many letters, the first of them capitals.
+func shape(upper, letters int) int {
+	switch upper {
+	case 0:
+		return shapeLower
+	case letters:
+		return shapeUpper
+	case 1:
+		return shapeTitle
+	}
+	return shapeMixed
+}
+
+// odder is how much a rare pair of letters in each word makes [meter.strange].
+const odder = 64
+
+// tongue says how unlike English and code the words before were. A word of
+// common letters is one token among those and often two in Polish or among names.
+func (m *meter) tongue() int {
+	switch {
+	case m.strange < odder*5/4:
+		return 0
+	case m.strange < odder*9/4:
+		return 1
+	case m.strange < odder*7/2:
+		return 2
+	}
+	return 3
+}
+
+// cyrillic watches for letters that Russian lacks.
+func (m *meter) cyrillic(r rune) {
+	switch {
+	case r > 'ё', r == 'ъ':
+		m.slavonic = 60
+	case r == 'ы', r == 'э':
+		m.slavonic = 0
+	default:
+		m.slavonic--
+	}
 }
 
 // escaped is a backslash before a letter, as in the source of a string: the
 // escape and the word behind it are one piece that seldom merges as a word.
-func escaped(b []byte, i int) (n, cost int) {
+func (m *meter) escaped(b []byte, i int) (n, cost int) {
 	n, cost = 2, escape
 	if i+2 < len(b) {
 		if k := kinds[b[i+2]]; k == isLower || k == isUpper {
-			more, rest := word(b, i+2, 0, leadNone)
+			more, rest := m.word(b, i+2, 0, leadNone)
 			return n + more, cost + rest
 		}
 	}
@@ -138,7 +180,7 @@ func escaped(b []byte, i int) (n, cost int) {
 }
 
 // white returns a piece that begins with white space.
-func white(b []byte, i int) (n, cost int) {
+func (m *meter) white(b []byte, i int) (n, cost int) {
 	j, line := i, -1
 	for j < len(b) && kinds[b[j]] == isSpace {
 		if b[j] == '\n' || b[j] == '\r' {
@@ -157,9 +199,9 @@ func white(b []byte, i int) (n, cost int) {
 	}
 	switch kinds[b[j]] {
 	case isLower, isUpper:
-		return word(b, i, 1, leadSpace)
+		return m.word(b, i, 1, leadSpace)
 	case isHigh:
-		return high(b, i, 1, leadSpace)
+		return m.high(b, i, 1, leadSpace)
 	case isOther:
 		if b[i] == ' ' {
 			return marks(b, i, 1)
@@ -198,31 +240,70 @@ func marks(b []byte, i, skip int) (n, cost int) {
 const longestRun = 8
 
 // high returns a run of runes of one script at b[i+skip].
-func high(b []byte, i, skip, lead int) (n, cost int) {
+func (m *meter) high(b []byte, i, skip, lead int) (n, cost int) {
 	j := i + skip
 	r, size := utf8.DecodeRune(b[j:])
-	s := scriptOf(r)
-	if s == scriptHan {
-		cost = hanStart
+	script := scriptOf(r)
+	costs := m.costs(script)
+	cost = int(costs[cellStart+lead])
+	var c chain
+	if x := c.next(script, r); x != cellFirst { // no token itself, so a start is no good measure
+		cost += int(costs[x]) - int(costs[cellStart])
 	}
 	for {
-		if s == scriptHan {
-			cost += int(hanCosts[han[(r-firstHan)/16]>>((r-firstHan)%16*2)&3])
-		} else {
-			cost += int(scripts[s])
-		}
 		j += size
-		if j >= len(b) || b[j] < utf8.RuneSelf {
+		if j >= len(b) {
 			break
 		}
-		if r, size = utf8.DecodeRune(b[j:]); scriptOf(r) != s {
+		if b[j] < utf8.RuneSelf {
+			if script != scriptLatin || kinds[b[j]] != isLower && (kinds[b[j]] != isUpper || kinds[b[j-1]] != isUpper) {
+				break
+			}
+			r, size = rune(b[j]), 1
+		} else if r, size = utf8.DecodeRune(b[j:]); scriptOf(r) != script {
 			break
 		}
-	}
-	if skip > 0 && lead == leadMark {
-		cost += unit * 3 / 4
+		if script == scriptCyrillic {
+			m.cyrillic(r)
+		}
+		cost += int(costs[c.next(script, r)])
 	}
 	return j - i, cost
 }
 
-const firstHan, lastHan = 0x4E00, 0x9FFF
+// costs are those of a script, in the context of what was read before.
+func (m *meter) costs(script int) *[cells]uint16 {
+	switch {
+	case script == scriptLatin:
+		m.strange += (6*odder - m.strange) / 8
+	case script == scriptCyrillic && m.slavonic > 0:
+		script = scriptSlavonic
+	}
+	return &scripts[script]
+}
+
+// chain is the state between the runes of a run.
+type chain struct {
+	rune   rune
+	after  int
+	joined bool
+}
+
+// next returns the cell of r behind the runes before.
+func (c *chain) next(script int, r rune) int {
+	after, before := join(r)
+	prev := *c
+	*c = chain{rune: r, after: after}
+	switch {
+	case after == 0:
+		return cellThree - before
+	case prev.rune == 0:
+		return cellFirst
+	case script < scriptHangul || script > scriptHan || prev.after == 0 || !paired(prev.rune, r):
+		return prev.after + before
+	case prev.joined:
+		return cellChain
+	}
+	c.joined = true
+	return cellJoined
+}

@@ -7,7 +7,15 @@ import (
 
 // Keep reports whether text is source code, a diff or Markdown, which a model
 // reads whole or not at all: up to four times the usual threshold it should stay.
-func Keep(text []byte) bool { return kindOf(plain(text)) != "" }
+// JSON and logs end in brackets as code does, but a projection serves them.
+func Keep(text []byte) bool {
+	text = plain(text)
+	if kindOf(text) == "" || survey(text).hasLevels() {
+		return false
+	}
+	_, isJSON := documentIn(text)
+	return !isJSON
+}
 
 // kindOf returns KindDiff, KindMarkdown or KindCode, or "".
 func kindOf(text []byte) string {

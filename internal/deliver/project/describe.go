@@ -85,7 +85,29 @@ func (s *shape) array(word string) string {
 	if s.items.each != nil && s.items.n == s.items.kinds[kindObject] {
 		return fmt.Sprintf("%s of %s: %s", word, length, s.items.asMap())
 	}
-	return fmt.Sprintf("%s of %s %s", word, length, s.items.plural(s.most != 1))
+	items := s.items.plural(s.most != 1)
+	if s.n == 1 && s.items.mixed() {
+		items = "items: " + s.items.tally("object")
+	}
+	return fmt.Sprintf("%s of %s %s", word, length, items)
+}
+
+// mixed reports whether there are objects and other values.
+func (s *shape) mixed() bool { n := s.kinds[kindObject]; return n > 0 && n < s.n }
+
+// tally counts values by their kinds, the objects first; object is the word for
+// them where there is nothing else.
+func (s *shape) tally(object string) string {
+	if !s.mixed() {
+		return count(s.n, object)
+	}
+	var list []string
+	for k := kinds - 1; k >= 0; k-- {
+		if n := s.kinds[k]; n > 0 {
+			list = append(list, count(n, kindNames[k]))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // plural says what many values are.
@@ -99,10 +121,11 @@ func (s *shape) plural(many bool) string {
 		if k == kindObject && s.each != nil {
 			name = "map"
 		}
-		if k == kindArray {
-			name = s.array("array")
-		} else if many && k != kindNull {
+		if many && k != kindNull {
 			name += "s"
+		}
+		if k == kindArray {
+			name = s.array(name)
 		}
 		names = append(names, name)
 	}

@@ -3,6 +3,7 @@ package project
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"heddle/internal/wire"
@@ -18,6 +19,7 @@ type template struct {
 	stack              [][]byte // the lines that belong to the first one, some of them
 	stacked            int      // how many there are
 	slots              []slot
+	codes              []code
 	kinds              int // templates that were put together here
 }
 
@@ -121,6 +123,7 @@ func accessLevel(line []byte) int {
 // jsonEvent reads a line that is a JSON object with a level or a message.
 func jsonEvent(line []byte) event {
 	e := event{line: line}
+	var codes []byte
 	err := wire.Members(line, func(key string, v json.RawMessage) bool {
 		switch eventPart(key) {
 		case partLevel:
@@ -131,9 +134,14 @@ func jsonEvent(line []byte) event {
 			}
 		case partTime:
 			e.at = bytes.Trim(v, `"`)
+		case partCode:
+			codes = append(append(append(append(codes, ' '), key...), '='), cell(v, 24)...)
 		}
 		return true
 	})
+	if len(codes) > 0 && e.message != nil { // what went wrong is said by both
+		e.message = append(slices.Clip(e.message), codes...)
+	}
 	e.structured = err == nil && e.message != nil && (e.level != levelNone || e.at != nil)
 	return e
 }
@@ -144,6 +152,7 @@ const (
 	partLevel
 	partMessage
 	partTime
+	partCode
 )
 
 func eventPart(key string) int {
@@ -154,6 +163,8 @@ func eventPart(key string) int {
 		return partMessage
 	case "time", "ts", "timestamp", "@timestamp", "date", "t":
 		return partTime
+	case "status", "code", "statusCode", "status_code", "errorCode", "error_code", "errno":
+		return partCode
 	}
 	return partOther
 }
@@ -185,7 +196,10 @@ func jsonLevel(v []byte) int {
 }
 
 // outlook is what a look at some lines says of a text.
-type outlook struct{ lines, stamped, leveled, indented int }
+type outlook struct {
+	lines, stamped, leveled, indented int
+	structured                        int // JSON with a level and a message
+}
 
 // survey looks at lines from all over text.
 func survey(text []byte) outlook {
@@ -230,10 +244,16 @@ func (o *outlook) look(line []byte) {
 	}
 	if e.level != levelNone {
 		o.leveled++
+		if e.structured {
+			o.structured++
+		}
 	}
 }
 
 func (o outlook) outer() int { return max(1, o.lines-o.indented) }
+
+// jsonLog reports whether half of the lines are a log's, written as JSON.
+func (o outlook) jsonLog() bool { return o.structured >= 4 && o.structured*2 >= o.lines }
 
 // hasLevels reports whether half of the lines have a level.
 func (o outlook) hasLevels() bool { return o.leveled >= 4 && o.leveled*2 >= o.outer() }
@@ -350,6 +370,9 @@ func (l *logbook) add(e event, more [][]byte, extra, at int, slots []slot) []slo
 			t.example = append(t.example[:t.fixed:t.fixed], details(e.line)...)
 		}
 		t.stack = append(t.stack, more...)
+		if t.level >= levelBad {
+			t.codes = codesIn(t.example[:t.fixed], t.slots)
+		}
 		l.byHash[h] = t
 		l.templates = append(l.templates, t)
 		l.crowded = l.crowded || len(l.templates) >= mostTemplates
@@ -397,6 +420,11 @@ func (l *logbook) hash(e event, more [][]byte, slots []slot) (uint64, []slot) {
 
 // compare notes which slots of t another line fills otherwise.
 func (t *template) compare(line []byte, slots []slot) {
+	for i := range t.codes {
+		if c := &t.codes[i]; c.slot < len(slots) {
+			c.add(line[slots[c.slot].start:slots[c.slot].end], 1)
+		}
+	}
 	for i := range t.slots {
 		s := &t.slots[i]
 		if s.varied {
@@ -406,17 +434,4 @@ func (t *template) compare(line []byte, slots []slot) {
 			s.varied = true
 		}
 	}
-}
-
-// masked is the template with a star for what varies.
-func (t *template) masked() []byte {
-	var out []byte
-	from := int32(0)
-	for _, s := range t.slots {
-		if s.varied {
-			out = append(append(out, t.example[from:s.start]...), '*')
-			from = s.end
-		}
-	}
-	return append(out, t.example[from:t.fixed]...)
 }

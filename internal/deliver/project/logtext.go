@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // log projects a log: levels, times, every kind of error and warning with an
@@ -121,13 +120,19 @@ const left = 24
 // they all fit, and says what it shows. It leaves spare, and more where it can.
 func (p *page) errors(bad []*template, spare, more int) string {
 	const head = "errors and warnings, an example each (times, lines, the first one's text):"
+	texts := tell(bad, (*template).first, false)
+	at := apart(texts)
 	for _, c := range []struct{ chars, stack, spare int }{
 		{240, 6, spare + more}, {200, 4, spare + more}, {160, 3, spare + more}, {120, 2, spare + more}, {100, 1, spare + more},
 		{80, 1, spare}, {80, 0, spare}, {60, 0, spare}, {60, 0, left},
 	} {
+		if c.stack == 0 {
+			texts = tell(bad, (*template).first, true)
+			at = apart(texts)
+		}
 		lines := []string{head}
-		for _, t := range bad {
-			lines = append(lines, t.lines(c.chars, c.stack)...)
+		for i, t := range bad {
+			lines = append(lines, t.lines(texts[i], at[i], c.chars, c.stack)...)
 		}
 		if p.putLeaving(c.spare, lines) {
 			return fmt.Sprintf("all %s of errors and warnings shown", count(len(bad), "kind"))
@@ -172,11 +177,10 @@ func (p *page) someErrors(set []*template, all int) string {
 // what all of them begin with.
 func terse(set []*template, chars int) []string {
 	head := "errors and warnings (times, line of the first, * varies, … cut"
-	texts := make([][]byte, len(set))
+	texts := tell(set, (*template).masked, true)
 	tagged := true
-	for i, t := range set {
-		texts[i] = bytes.TrimSpace(told(t.masked()))
-		tagged = tagged && tag(texts[i]) > 0
+	for _, t := range texts {
+		tagged = tagged && tag(t) > 0
 	}
 	if tagged {
 		for i, t := range texts {
@@ -188,20 +192,50 @@ func terse(set []*template, chars int) []string {
 	if len(common) > 0 {
 		head += fmt.Sprintf(", each begins with %q", common)
 	}
+	for i, t := range texts {
+		texts[i] = t[len(common):]
+	}
 	lines := []string{head + "):"}
-	last := -1
+	last, at := -1, apart(texts)
 	for i, t := range set {
 		if t.level != last {
 			last = t.level
 			lines = append(lines, levelNames[last]+":")
 		}
-		text, _, _ := strings.Cut(show(texts[i][len(common):], chars), "… (+")
-		if len(text) < len(texts[i])-len(common) && utf8.RuneCountInString(text) == chars {
-			text += "…"
+		text := around(texts[i], chars, at[i])
+		if k := strings.LastIndex(text, "… (+"); k >= 0 && strings.HasSuffix(text, " chars)") {
+			text = text[:k] + "…"
+		}
+		if t.kinds > 1 {
+			text += fmt.Sprintf(" (%d alike)", t.kinds)
 		}
 		lines = append(lines, fmt.Sprintf("×%d L%d %s", t.count, t.line, text))
 	}
 	return lines
+}
+
+// tell returns a text for each template. Where no stack is shown and only the
+// exceptions in it tell two apart, they are part of the text.
+func tell(set []*template, text func(*template) []byte, exceptions bool) [][]byte {
+	out := make([][]byte, len(set))
+	seen := map[string]int{}
+	for i, t := range set {
+		out[i] = bytes.TrimSpace(told(text(t)))
+		if exceptions {
+			seen[string(formOf(out[i]).text)]++
+		}
+	}
+	for i, t := range set {
+		if !exceptions || seen[string(formOf(out[i]).text)] < 2 {
+			continue
+		}
+		for _, s := range t.stack {
+			if exception(s) || hasPrefix(s, "Caused by") {
+				out[i] = append(append(slices.Clip(out[i]), " | "...), bytes.TrimSpace(s)...)
+			}
+		}
+	}
+	return out
 }
 
 // tag returns the length of the name in brackets that text begins with, a thread
@@ -221,11 +255,7 @@ func tag(text []byte) int {
 func shared(texts [][]byte) []byte {
 	common := texts[0]
 	for _, t := range texts[1:] {
-		n := 0
-		for n < min(len(common), len(t)) && common[n] == t[n] {
-			n++
-		}
-		common = common[:n]
+		common = prefix(common, t)
 	}
 	common = common[:bytes.LastIndexByte(common, ' ')+1]
 	if len(common) < 4 || len(common) > 200 || len(texts) < 2 {
@@ -234,8 +264,9 @@ func shared(texts [][]byte) []byte {
 	return common
 }
 
-// lines shows a template by its first line and the start of its stack.
-func (t *template) lines(chars, stack int) []string {
+// lines shows a template by the text of its first line, which other ones share up
+// to a place, and the start of its stack.
+func (t *template) lines(text []byte, at, chars, stack int) []string {
 	kinds := ""
 	if t.kinds > 1 {
 		kinds = fmt.Sprintf(", %d kinds alike", t.kinds)
@@ -249,7 +280,7 @@ func (t *template) lines(chars, stack int) []string {
 			where += " …"
 		}
 	}
-	out := []string{fmt.Sprintf("%s ×%d %s%s: %s", levelNames[t.level], t.count, where, kinds, show(bytes.TrimSpace(told(t.example)), chars))}
+	out := []string{fmt.Sprintf("%s ×%d %s%s: %s", levelNames[t.level], t.count, where, kinds, around(text, chars, at))}
 	shown := 0
 	for _, i := range telltale(t.stack, stack) {
 		out = append(out, "  "+show(bytes.TrimSpace(t.stack[i]), min(chars, 120)))
@@ -301,13 +332,11 @@ func together(all []*template) (out []*template) {
 			}
 		}
 		if old := have[h]; old != nil {
-			old.count += t.count
-			old.kinds += t.kinds
+			old.absorb(t)
 			continue
 		}
-		c := *t
-		have[h] = &c
-		out = append(out, &c)
+		have[h] = t.clone()
+		out = append(out, have[h])
 	}
 	return out
 }

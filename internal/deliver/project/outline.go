@@ -8,8 +8,9 @@ import (
 // named is the depth to which an outline has every key, if its budget allows.
 const named = 3
 
-// json projects the JSON value v. around is the text that it was found in.
-func (in Input) json(v, around []byte) Projection {
+// json projects a JSON document.
+func (in Input) json(doc document) Projection {
+	v := doc.value
 	s := shapeOf(v)
 	s.settle()
 	path, rows := s.records(len(v))
@@ -23,11 +24,10 @@ func (in Input) json(v, around []byte) Projection {
 		p.addf("JSON %s, %d bytes", s.what(), len(v))
 	} else {
 		kind = KindRecords
-		p.addf("JSON, %d bytes: %s is an array of %s", len(v), path, count(rows.total, "record"))
+		p.addf("JSON, %d bytes: %s is an array of %s", len(v), path, rows.items.tally("record"))
 	}
-	if len(around) > 0 {
-		p.quote("around it: ", around, 200)
-	}
+	p.quote("before it: ", doc.before, 200)
+	p.quote("after it: ", doc.after, 200)
 	left := p.tokens - 8
 	if rows != nil {
 		left = p.tokens * 3 / 5
@@ -46,8 +46,8 @@ func (in Input) json(v, around []byte) Projection {
 		p.add("… " + note + " here")
 	}
 	if rows != nil {
-		shown := p.rows(rows.columns(), rows.sample, rows.total)
-		note = fmt.Sprintf("%s, %s; %s", count(rows.total, "record"), shown, note)
+		shown := p.rows(rows)
+		note = fmt.Sprintf("%s, %s; %s", rows.items.tally("record"), shown, note)
 	}
 	return Projection{Kind: kind, Text: p.b.String(), Note: note}
 }
@@ -82,44 +82,99 @@ const allButMaps = "all keys named but those of maps, which are counted"
 // outlineCut is what it says when not even that fits.
 const outlineCut = "the outline is cut"
 
+// detail is how much an outline shows.
+type detail struct {
+	depth int // to which keys are named
+	chars int // of a string; 0 lists the names of scalars alone
+	names int // keys shown of those that are put together
+	most  int // keys at one place that are shown; 0 is all
+}
+
+// steps are from the richest to what names every key to depth [named].
+var steps = [...]detail{
+	{deepest, 120, 3, 0}, {deepest, 60, 3, 0}, {8, 50, 3, 0}, {6, 50, 3, 0}, {5, 40, 3, 0}, {4, 40, 3, 0},
+	{named, 40, 3, 0}, {named, 20, 3, 0}, {named, 8, 3, 0}, {named, 0, 3, 0},
+}
+
 // outliner writes one outline.
 type outliner struct {
-	depth  int // to which keys are named
-	chars  int // of a string; 0 lists the names of scalars alone
+	detail
 	tokens int // left
 	bytes  int
 	spare  int // tokens for levels below depth, where they fit
 	lines  []string
-	hidden int // keys that are not named
+	hidden int // keys below depth that are not named
+	cut    int // keys to depth that are counted only
+	joined int // keys that are put together with others
 	over   bool
 }
 
 // outline returns the richest outline that fits, and what it leaves out.
 func (s *shape) outline(tokens, size int) ([]string, string) {
-	try := func(depth, chars, spare int) *outliner {
-		o := &outliner{depth: depth, chars: chars, tokens: tokens - spare, bytes: size, spare: spare}
-		o.inside(s, 1, "")
-		return o
-	}
-	best := (*outliner)(nil)
-	for _, c := range []struct{ depth, chars int }{{deepest, 120}, {deepest, 60}, {8, 50}, {6, 50}, {5, 40}, {4, 40}, {named, 40}, {named, 20}, {named, 8}, {named, 0}, {2, 0}, {1, 0}} {
-		if best = try(c.depth, c.chars, 0); !best.over {
-			if rich := try(c.depth, c.chars, best.tokens); !rich.over && best.hidden > 0 {
-				best = rich
-			}
-			break
-		}
-	}
+	best := s.fit(tokens, size)
 	note := allNamed
-	if s.hasMap() {
+	switch {
+	case best.over:
+		return best.lines, outlineCut
+	case best.joined > 0:
+		note = fmt.Sprintf("%d keys put together by what they hold", best.joined)
+	case best.hidden > 0:
+		note = fmt.Sprintf("all keys named to depth %d, %d below left out", best.depth, best.hidden)
+	case s.hasMap():
 		note = allButMaps
 	}
-	if best.over {
-		note = outlineCut
-	} else if best.hidden > 0 {
-		note = fmt.Sprintf("all keys named to depth %d, %d below left out", best.depth, best.hidden)
+	if best.cut > 0 {
+		note = fmt.Sprintf("%d keys to depth %d counted only, not named", best.cut, best.depth)
 	}
 	return best.lines, note
+}
+
+// fit returns the richest outline: with all keys, else with alike ones at one
+// place put together, else with the first ones of each place.
+func (s *shape) fit(tokens, size int) *outliner {
+	try := func(s *shape, d detail) *outliner {
+		o := &outliner{detail: d, tokens: tokens, bytes: size}
+		if o.inside(s, 1, ""); o.over || o.hidden == 0 {
+			return o
+		}
+		rich := &outliner{detail: d, tokens: tokens - o.tokens, bytes: size, spare: o.tokens}
+		if rich.inside(s, 1, ""); rich.over {
+			return o
+		}
+		return rich
+	}
+	at := s
+	for _, by := range groupings {
+		if by.few > 0 {
+			same := false
+			if at, same = s.grouped(by); same {
+				continue
+			}
+		}
+		for _, d := range steps {
+			best := try(at, d)
+			if best.over {
+				continue
+			}
+			for d.names *= 2; best.joined > 0 && d.names < 1000; d.names *= 2 {
+				more := try(at, d)
+				if more.over {
+					break
+				}
+				best = more
+			}
+			return best
+		}
+	}
+	var best *outliner
+	for _, depth := range []int{named, 2, 1} {
+		for most := 128; most > 2; most -= (most + 3) / 4 {
+			if best = try(at, detail{depth: depth, names: 3, most: most}); !best.over {
+				return best
+			}
+		}
+	}
+	return best
 }
 
 // hasMap reports whether anything below is a map of ids.
@@ -167,34 +222,74 @@ func (s *shape) below() *shape {
 	}
 }
 
-// inside writes the fields of s, which are at depth.
+// inside writes what is in s, whose fields are at depth.
 func (o *outliner) inside(s *shape, depth int, indent string) {
-	if s.each != nil || len(s.fields) == 0 && s.items != nil {
-		if depth == 1 && s.each != nil {
-			o.emit(indent + s.asMap())
-		}
-		s = s.below()
+	if depth == 1 && s.each != nil {
+		o.emit(indent + s.asMap())
 	}
+	for { // down to what has fields
+		if s.each != nil {
+			if s = s.each; s.each != nil { // its parent's line says that it is a map, but not of what
+				o.emit(indent + "(each)" + s.describe(o.chars))
+				indent += " "
+			}
+		} else if len(s.fields) == 0 && s.items != nil {
+			s = s.items
+			o.others(s, indent)
+		} else {
+			break
+		}
+	}
+	shown := s.fields
+	if o.most > 0 && len(shown) > o.most {
+		shown = shown[:o.most]
+	}
+	o.fields(s, shown, depth, indent)
+	if rest := s.fields[len(shown):]; len(rest) > 0 && !o.over {
+		all := field{}
+		for _, f := range rest {
+			all.join(f)
+		}
+		o.cut += len(all.names)
+		o.emit(indent + "… " + all.name(max(3, o.most/2)) + " more")
+	}
+	if len(s.fields) > 0 && s.items != nil && len(s.items.below().fields) > 0 {
+		o.deeper(s.items, depth, indent+"(in arrays): "+s.items.plural(true), indent+" ")
+	}
+}
+
+// others says what stands between the objects of an array.
+func (o *outliner) others(items *shape, indent string) {
+	if !items.mixed() {
+		return
+	}
+	rest := *items
+	rest.n -= rest.kinds[kindObject]
+	rest.kinds[kindObject] = 0
+	o.emit(indent + fmt.Sprintf("(%d not objects)", rest.n) + rest.describe(o.chars))
+}
+
+// fields writes some of s's fields.
+func (o *outliner) fields(s *shape, fields []field, depth int, indent string) {
 	objects := s.kinds[kindObject]
 	var plain []string
-	for _, f := range s.fields {
+	for _, f := range fields {
 		if o.over {
 			return
 		}
-		v := f.value
-		name := keyName(f.key)
-		if v.n < objects {
+		o.joined += len(f.names)
+		v, name, in := f.value, f.name(o.names), ""
+		if v.n < objects*max(1, len(f.names)) {
 			name += "?"
+			if f.names == nil {
+				in = fmt.Sprintf(" (in %d of %d)", v.n, objects)
+			}
 		}
-		if o.chars == 0 && len(v.below().fields) == 0 && v.each == nil {
+		if o.chars == 0 && v.leaf() {
 			plain = append(plain, name+" "+v.types())
 			continue
 		}
-		line := indent + name + v.describe(o.chars)
-		if v.n < objects {
-			line += fmt.Sprintf(" (in %d of %d)", v.n, objects)
-		}
-		o.deeper(v, depth+1, line, indent+" ")
+		o.deeper(v, depth+1, indent+name+v.describe(o.chars)+in, indent+" ")
 	}
 	for len(plain) > 0 { // in lines that are not cut
 		n, size := 0, 0
@@ -207,6 +302,9 @@ func (o *outliner) inside(s *shape, depth int, indent string) {
 	}
 }
 
+// leaf reports whether there is nothing in s to be named.
+func (s *shape) leaf() bool { return len(s.below().fields) == 0 && s.each == nil }
+
 // deeper writes line and what is in v, as far as the depth goes.
 func (o *outliner) deeper(v *shape, depth int, line, indent string) {
 	n := len(v.below().fields)
@@ -217,16 +315,18 @@ func (o *outliner) deeper(v *shape, depth int, line, indent string) {
 		}
 		return
 	}
-	if o.spare > 0 && !o.over {
-		sub := &outliner{depth: depth, chars: o.chars, tokens: o.spare, bytes: o.bytes}
+	for _, to := range []int{deepest, depth} {
+		if o.spare <= 0 || o.over {
+			break
+		}
+		sub := &outliner{detail: o.detail, tokens: o.spare, bytes: o.bytes}
+		sub.depth = to
 		sub.emit(line)
-		sub.inside(v, depth, indent)
-		if !sub.over {
+		if sub.inside(v, depth, indent); !sub.over {
 			o.lines = append(o.lines, sub.lines...)
 			// What the line itself costs is in the first pass's sum already.
-			o.spare = sub.tokens
-			o.bytes = sub.bytes
-			o.hidden += sub.hidden
+			o.spare, o.bytes = sub.tokens, sub.bytes
+			o.hidden, o.cut, o.joined = o.hidden+sub.hidden, o.cut+sub.cut, o.joined+sub.joined
 			return
 		}
 	}

@@ -54,6 +54,8 @@ type Input struct {
 	// Budget is how many tokens the projection may cost, by estimate; 0 is
 	// [OutlineBudget] for JSON that is no table, else [Budget].
 	Budget int
+	// Most is what no budget may exceed; 0 is no such bound.
+	Most int
 	// MaxBytes is how long it may be; 0 is [MaxBytes].
 	MaxBytes int
 }
@@ -98,19 +100,19 @@ func (in Input) project() Projection {
 		if !wire.Valid(in.JSON) {
 			return in.headTail(in.JSON)
 		}
-		return in.json(in.JSON, nil)
+		return in.json(document{value: in.JSON})
 	}
 	text := plain(in.Text)
 	if in.IsError {
 		return in.failure(text)
 	}
-	if v, around := jsonIn(text); v != nil {
-		return in.json(v, around)
-	}
-	if rows := jsonLines(text); rows != nil {
-		return in.json(rows, nil)
-	}
 	look := survey(text)
+	if look.jsonLog() {
+		return in.log(text, look)
+	}
+	if doc, ok := documentIn(text); ok {
+		return in.json(doc)
+	}
 	if look.hasLevels() {
 		return in.log(text, look)
 	}
@@ -134,7 +136,10 @@ func (in Input) project() Projection {
 // budget returns the tokens to spend, usual where the caller says nothing.
 func (in Input) budget(usual int) int {
 	if in.Budget > 0 {
-		return in.Budget
+		usual = in.Budget
+	}
+	if in.Most > 0 {
+		usual = min(usual, in.Most)
 	}
 	return usual
 }
@@ -190,64 +195,6 @@ func ansi(b []byte) int {
 		}
 	}
 	return 1
-}
-
-// jsonIn returns the JSON value that text is, or that stands in it in a Markdown
-// fence with little around it, and the text around it.
-func jsonIn(text []byte) (value, around []byte) {
-	t := bytes.TrimSpace(text)
-	if len(t) == 0 {
-		return nil, nil
-	}
-	if (t[0] == '{' || t[0] == '[') && wire.Valid(t) {
-		return t, nil
-	}
-	start := bytes.Index(t, []byte("```"))
-	if start < 0 {
-		return nil, nil
-	}
-	line := bytes.IndexByte(t[start:], '\n')
-	if line < 0 {
-		return nil, nil
-	}
-	body := t[start+line+1:]
-	end := bytes.Index(body, []byte("\n```"))
-	if end < 0 || end*2 < len(t) {
-		return nil, nil
-	}
-	v := bytes.TrimSpace(body[:end])
-	if len(v) == 0 || v[0] != '{' && v[0] != '[' || !wire.Valid(v) {
-		return nil, nil
-	}
-	rest := body[end+4:]
-	return v, append(append(append([]byte{}, t[:start]...), '\n'), rest...)
-}
-
-// jsonLines returns the lines of text as one JSON array, if each of them is an
-// object and they are no log.
-func jsonLines(text []byte) []byte {
-	t := bytes.TrimSpace(text)
-	if len(t) == 0 || t[0] != '{' || bytes.Count(t, []byte("\n")) < 4 {
-		return nil
-	}
-	if first, _, _ := bytes.Cut(t, []byte("\n")); jsonEvent(first).level > levelNone {
-		return nil
-	}
-	out := make([]byte, 0, len(t)+2)
-	out = append(out, '[')
-	for line := range bytes.Lines(t) {
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		if line[0] != '{' || !wire.Valid(line) {
-			return nil
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(out, line...)
-	}
-	return append(out, ']')
 }
 
 // count is n with the word for it: "1 line", "2 lines".

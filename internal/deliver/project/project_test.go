@@ -84,12 +84,12 @@ func TestGolden(t *testing.T) {
 func TestKinds(t *testing.T) {
 	want := map[string]string{
 		"in-syslog": KindLog, "in-json-log": KindLog, "in-pytest": KindLog, "in-go-test": KindLog, "in-npm": KindLog, "in-cargo": KindLog,
-		"in-python-log": KindLog, "in-chinese-log": KindLog, "in-git-log": KindHeadTail, "in-ls-la": KindHeadTail, "in-csv-quoted": KindTable,
+		"in-python-log": KindLog, "in-chinese-log": KindLog, "in-git-log": KindHeadTail, "in-ls-la": KindTable, "in-csv-quoted": KindTable,
 		"in-error-java": KindError, "in-one-line": KindHeadTail, "in-diff": KindDiff, "data-fenced": KindRecords, "data-multi-text": KindRecords,
-		"doc-github-readme": KindMarkdown, "fs-read-go": KindCode, "fs-read-json-lock": KindOutline, "k8s-log": KindLog, "dc-ls-l": KindHeadTail,
+		"doc-github-readme": KindMarkdown, "fs-read-go": KindCode, "fs-read-json-lock": KindOutline, "k8s-log": KindLog, "dc-ls-l": KindTable,
 		"own-ja-log": KindLog, "own-logfmt": KindLog, "own-nginx-access": KindLog, "own-zh-orders-csv": KindTable, "dc-read": KindTable,
 		"own-java-trace": KindLog, "sh-git-log-stat": KindHeadTail, "pw-snapshot-app": KindHeadTail, "sh-psql-csv": KindTable,
-		"k8s-pods-table": KindHeadTail,
+		"k8s-pods-table": KindTable,
 	}
 	in := inputs(t)
 	for name, kind := range want {
@@ -334,7 +334,7 @@ func TestCrowded(t *testing.T) {
 // TestSlow projects what could make it slow: all end within a moment.
 func TestSlow(t *testing.T) {
 	const size = 1 << 20
-	for _, unit := range []string{`"`, `,"`, `",`, "\"a,b,c\n", `\`, "a", "a\n", "\n", "[", "{\"a\":", "[{\"a\":1},", "```\n", "\x1b[", "\x1b]", "|", "| a | b |\n", "=", "1", "1,", "ERROR x\n", "ERROR \"\n", "at x\n", "# h\n", "@@ -1 @@\n", "錯", "2026-03-01 12:00:00 ", "{\"level\":\"error\",\"msg\":\"x\"}\n"} {
+	for _, unit := range []string{`"`, `,"`, `",`, "\"a,b,c\n", `\`, "a", "a\n", "\n", "[", "{\"a\":", "[{\"a\":1},", "```\n", "\x1b[", "\x1b]", "|", "| a | b |\n", "=", "1", "1,", "ERROR x\n", "ERROR \"\n", "at x\n", "# h\n", "@@ -1 @@\n", "錯", "2026-03-01 12:00:00 ", "{\"a\":[1,2],\n", "x: {\n", "[1] ", "{} ", "NAME  AGE  ID\n", "NAME AGE  ID ", "-rw-r--r-- 1 a b 2 Jan  1 10:00 x\n", "ERROR E100 code=1 ", "{\"level\":\"error\",\"msg\":\"x\"}\n"} {
 		in := Input{Text: []byte(strings.Repeat(unit, size/len(unit)))}
 		start := time.Now()
 		for _, isError := range []bool{false, true} {

@@ -91,20 +91,24 @@ func tidy(t string, longest int) string {
 	return show([]byte(strings.NewReplacer("\t", " ", "\n", `\n`, "\r", "").Replace(t)), longest)
 }
 
-// rows adds the first records as a table, as many columns as fit, and says how
-// much that is.
-func (p *page) rows(columns []string, sample [][]byte, total int) string {
+// rows adds the first objects of an array as a table, as many columns as fit, and
+// says how much that is.
+func (p *page) rows(array *shape) string {
 	var table []map[string]string
-	for _, row := range sample {
-		if len(row) > 0 && row[0] == '{' {
+	for _, row := range array.sample {
+		if row[0] == '{' {
 			table = append(table, cells(row))
 		}
 	}
-	return p.grid(columns, table, total)
+	all := count(array.items.kinds[kindObject], "object")
+	if array.items.kinds[kindObject] == array.items.n {
+		all = count(array.total, "row")
+	}
+	return p.grid(array.columns(), table, all)
 }
 
-// grid adds a header and rows of cells, tab-separated.
-func (p *page) grid(columns []string, table []map[string]string, total int) string {
+// grid adds a header and the first of all rows, tab-separated.
+func (p *page) grid(columns []string, table []map[string]string, all string) string {
 	for n := len(table); n > 0; n-- {
 		for _, c := range []int{len(columns), 40, 24, 16, 12, 8, 5} {
 			if c > len(columns) {
@@ -113,7 +117,7 @@ func (p *page) grid(columns []string, table []map[string]string, total int) stri
 			if c*2 < len(columns) && c < 8 && n > 1 {
 				continue // rather fewer rows
 			}
-			if lines := grid(columns[:c], table[:n], len(columns), total); p.put(lines) {
+			if lines := grid(columns[:c], table[:n], len(columns), all); p.put(lines) {
 				return fmt.Sprintf("the first %d shown", n)
 			}
 		}
@@ -121,17 +125,16 @@ func (p *page) grid(columns []string, table []map[string]string, total int) stri
 	return "none shown"
 }
 
-func grid(columns []string, table []map[string]string, of, total int) []string {
-	head := fmt.Sprintf("first %d of %d rows", len(table), total)
+func grid(columns []string, table []map[string]string, of int, all string) []string {
+	head := fmt.Sprintf("first %d of %s", len(table), all)
 	if len(columns) < of {
 		head += fmt.Sprintf(", first %d of %d columns", len(columns), of)
 	}
-	lines := []string{head + ":", ""}
 	var names []string
 	for _, c := range columns {
 		names = append(names, tidy(c, 60))
 	}
-	lines[1] = strings.Join(names, "\t")
+	lines := []string{head + ":", strings.Join(names, "\t")}
 	for _, row := range table {
 		var line []string
 		for _, c := range columns {

@@ -3,6 +3,7 @@ package project
 import (
 	"bytes"
 	"math/big"
+	"slices"
 	"strconv"
 )
 
@@ -31,6 +32,7 @@ type shape struct {
 	first, lo, hi   []byte
 	lowest, highest float64
 	seen            *distinct
+	figures         int // cells of a table that begin with a digit
 	// The objects.
 	fields []field
 	index  map[string]int // of fields, when there are many
@@ -47,6 +49,7 @@ type shape struct {
 type field struct {
 	key   []byte // as written, between its quotes
 	value *shape
+	names [][]byte // in place of key: of all that are put together here
 }
 
 // Maps are objects with this many keys at least.
@@ -197,11 +200,12 @@ func (r reader) object(i int, s *shape, depth int) int {
 			s.keep(key)
 			i = r.value(i, s.each, depth+1)
 		} else {
+			had := len(s.fields)
 			at := s.find(key, next)
 			next = at + 1
 			i = r.value(i, s.fields[at].value, depth+1)
-			if n := len(s.fields); n >= mapLooks && n&(n-1) == 0 && keys == n {
-				s.fold()
+			if n := len(s.fields); n > had && n >= mapLooks && n&(n-1) == 0 {
+				s.fold() // before there are too many, be they one object's or scattered
 			}
 		}
 		if i = r.space(i); r.b[i] == ',' {
@@ -219,18 +223,10 @@ func (s *shape) find(key []byte, next int) int {
 	if next < len(s.fields) && bytes.Equal(s.fields[next].key, key) {
 		return next
 	}
-	if s.index != nil {
-		if at, ok := s.index[string(key)]; ok {
-			return at
-		}
-	} else {
-		for i := range s.fields {
-			if bytes.Equal(s.fields[i].key, key) {
-				return i
-			}
-		}
+	if at := s.at(key); at >= 0 {
+		return at
 	}
-	s.fields = append(s.fields, field{key, &shape{}})
+	s.fields = append(s.fields, field{key: key, value: &shape{}})
 	at := len(s.fields) - 1
 	switch {
 	case s.index != nil:
@@ -242,6 +238,17 @@ func (s *shape) find(key []byte, next int) int {
 		}
 	}
 	return at
+}
+
+// at returns the number of the field with key, or -1.
+func (s *shape) at(key []byte) int {
+	if s.index != nil {
+		if at, ok := s.index[string(key)]; ok {
+			return at
+		}
+		return -1
+	}
+	return slices.IndexFunc(s.fields, func(f field) bool { return bytes.Equal(f.key, key) })
 }
 
 func (s *shape) keep(key []byte) {
@@ -261,9 +268,7 @@ func (r reader) array(i int, s *shape, depth int) int {
 	for i = r.space(i + 1); r.b[i] != ']'; n++ {
 		start := i
 		i = r.value(i, s.items, depth+1)
-		if len(s.sample) < sampled {
-			s.sample = append(s.sample, r.b[start:i])
-		}
+		s.take(r.b[start:i])
 		if i = r.space(i); r.b[i] == ',' {
 			i = r.space(i + 1)
 		}
@@ -273,6 +278,19 @@ func (r reader) array(i int, s *shape, depth int) int {
 	s.shortest = min(s.shortest, n)
 	s.most = max(s.most, n)
 	return i + 1
+}
+
+// take keeps an item as an example: one of the first, objects rather than what
+// stands between them.
+func (s *shape) take(item []byte) {
+	if len(s.sample) == sampled && item[0] == '{' {
+		if i := slices.IndexFunc(s.sample, func(v []byte) bool { return v[0] != '{' }); i >= 0 {
+			s.sample = slices.Delete(s.sample, i, i+1)
+		}
+	}
+	if len(s.sample) < sampled {
+		s.sample = append(s.sample, item)
+	}
 }
 
 // stringEnd returns the index behind the string literal at i.

@@ -3,21 +3,26 @@ package project
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // table is records that stand in a text: CSV, TSV, a Markdown table.
 type table struct {
 	what    string
+	head    [][]byte // the first line of cells: the columns' names, or a row
 	columns []string
 	named   bool // the columns' names are the table's own
 	shapes  []*shape
 	first   [][]string // the first rows
+	lines   [][]byte   // in place of these: the header and the first rows as they are written, aligned
 	rows    int
 	before  []byte // text before the table
 	after   []byte
 	size    int
 	torn    int // cells that look cut out of code or of a table by width
+	spaced  int // cells behind a space, as words are behind a comma
+	ended   int // rows that end as sentences do
 }
 
 const fewestLines = 10 // below, a text with separators is no table
@@ -30,7 +35,13 @@ func tableIn(text []byte) (*table, bool) {
 	if t, ok := markdownTable(text); ok {
 		return t, true
 	}
-	for _, d := range []byte{'\t', ',', ';', '|'} {
+	if t, ok := delimited(text, '\t'); ok {
+		return t, true
+	}
+	if t, ok := alignedTable(text); ok {
+		return t, true
+	}
+	for _, d := range []byte{',', ';', '|'} {
 		if t, ok := delimited(text, d); ok {
 			return t, true
 		}
@@ -52,15 +63,17 @@ func delimited(text []byte, d byte) (*table, bool) {
 	}
 	t := &table{what: map[byte]string{',': "CSV", '\t': "TSV", ';': "CSV with semicolons", '|': "table with bars"}[d], size: len(text)}
 	var cells [][]byte
-	rest, before := text, 0
+	rest, before, ruled := text, 0, false
 	for len(rest) > 0 {
 		var line []byte
 		line, cells, rest = record(rest, d, cells[:0])
 		if len(cells) != n {
 			switch {
-			case t.columns == nil && before < 4:
+			case t.head == nil && before < 4:
 				before++
 				t.before = text[:len(text)-len(rest)]
+			case t.head != nil && t.rows == 0 && !ruled && dashes(line):
+				ruled = true
 			case len(rest) <= 300 && bytes.Count(rest, []byte("\n")) <= 3:
 				t.after = text[len(text)-len(rest)-len(line):]
 				rest = nil
@@ -69,13 +82,27 @@ func delimited(text []byte, d byte) (*table, bool) {
 			}
 			continue
 		}
-		if t.columns == nil {
+		if d == '|' {
+			trim(cells)
+		}
+		if t.head == nil {
 			t.start(cells)
 			continue
 		}
 		t.row(cells)
 	}
-	return t, t.rows >= fewestLines-1 && t.plausible()
+	return t, t.head != nil && t.name(ruled) && t.rows >= fewestLines-1 && t.plausible(d)
+}
+
+// dashes reports whether a line is a rule below a header.
+func dashes(line []byte) bool {
+	return bytes.Contains(line, []byte("--")) && len(bytes.Trim(line, "-+=| \r\n")) == 0
+}
+
+func trim(cells [][]byte) {
+	for i, c := range cells {
+		cells[i] = bytes.TrimSpace(c)
+	}
 }
 
 // usualCells returns how many cells most of the first lines have, 0 if they do
@@ -151,47 +178,17 @@ func unquoteCell(c []byte) []byte {
 	return bytes.ReplaceAll(c, []byte(`""`), []byte(`"`))
 }
 
-// start takes the first line of cells: the columns' names, or a row.
-func (t *table) start(cells [][]byte) {
-	t.named = true
-	seen := map[string]bool{}
-	for _, c := range cells {
-		s := string(bytes.TrimSpace(c))
-		if s == "" || len(s) > 80 || seen[s] || number(c) != kindString || strings.ContainsAny(s, "/@{}\"") || strings.Count(s, ".") > 1 || dated(s) {
-			t.named = false
-		}
-		seen[s] = true
-	}
-	for i, c := range cells {
-		name := fmt.Sprintf("column %d", i+1)
-		if t.named {
-			name = string(bytes.TrimSpace(c))
-		}
-		t.columns = append(t.columns, name)
-		t.shapes = append(t.shapes, &shape{})
-	}
-	if !t.named {
-		t.row(cells)
-	}
-}
-
-// dated reports whether s has many digits, as dates, versions and sizes do.
-func dated(s string) bool {
-	n := 0
-	for i := range len(s) {
-		if s[i] >= '0' && s[i] <= '9' {
-			n++
-		}
-	}
-	return n >= 3 && n*3 >= len(s)
-}
-
 func (t *table) row(cells [][]byte) {
 	t.rows++
 	for i, c := range cells {
 		s := t.shapes[i]
 		s.n++
-
+		if i > 0 && len(c) > 1 && c[0] == ' ' && c[1] != ' ' {
+			t.spaced++
+		}
+		if digits(c) > 0 {
+			s.figures++
+		}
 		k := number(c)
 		s.kinds[k]++
 		switch k {
@@ -206,13 +203,20 @@ func (t *table) row(cells [][]byte) {
 		}
 		s.scalar(c)
 	}
-	if len(t.first) < sampled {
-		var row []string
-		for _, c := range cells {
-			row = append(row, string(c))
-		}
-		t.first = append(t.first, row)
+	if sentence(cells[len(cells)-1]) {
+		t.ended++
 	}
+	if len(t.first) < sampled {
+		t.first = append(t.first, words(cells))
+	}
+}
+
+// words copies a row.
+func words(cells [][]byte) (row []string) {
+	for _, c := range cells {
+		row = append(row, string(c))
+	}
+	return row
 }
 
 // number returns the kind of a cell. A number with a leading zero is a string: an
@@ -240,10 +244,27 @@ func number(c []byte) int {
 	return kind
 }
 
-// plausible reports whether the rows look like data rather than prose with
-// commas: the columns' cells are short.
-func (t *table) plausible() bool {
-	return t.size < t.rows*len(t.columns)*200 && t.torn < t.rows
+// plausible reports whether the rows, which d separates, look like data: the
+// cells are short, and it is not prose with as many commas in each line.
+func (t *table) plausible(d byte) bool {
+	if t.size >= t.rows*len(t.columns)*200 || t.torn >= t.rows {
+		return false
+	}
+	if d != ',' && d != ';' || t.spaced*10 < t.rows*(len(t.columns)-1)*9 {
+		return true
+	}
+	return t.ended*2 < t.rows && slices.ContainsFunc(t.shapes, (*shape).numeric)
+}
+
+// sentence reports whether a cell ends as a sentence does.
+func sentence(c []byte) bool {
+	c = bytes.TrimRight(c, " \r\"'")
+	for _, end := range [...]string{".", "!", "?", "。", "！", "？"} {
+		if bytes.HasSuffix(c, []byte(end)) {
+			return true
+		}
+	}
+	return false
 }
 
 // markdownTable reads a table with bars and a line of dashes below its header.
@@ -259,29 +280,27 @@ func markdownTable(text []byte) (*table, bool) {
 		at += len(raw)
 		line := bytes.TrimSpace(raw)
 		switch {
-		case t.columns == nil && !rule(line):
+		case t.head == nil && !rule(line):
 			header, top = line, start
-		case t.columns == nil:
+		case t.head == nil:
 			if !hasPrefix(header, "|") {
 				return nil, false
 			}
 			t.before = text[:top]
-			if t.start(bars(header)); !t.named {
-				return nil, false
-			}
+			t.start(bars(header))
 		case !hasPrefix(line, "|"):
 			t.after = text[start:]
-			return t, t.mostOf(inside)
+			return t, t.name(true) && t.mostOf(inside)
 		default:
 			c := bars(line)
-			if len(c) != len(t.columns) {
+			if len(c) != len(t.head) {
 				return nil, false
 			}
 			t.row(c)
 			inside += len(raw)
 		}
 	}
-	return t, t.columns != nil && t.mostOf(inside)
+	return t, t.head != nil && t.name(true) && t.mostOf(inside)
 }
 
 // mostOf reports whether the rows, which take size bytes, are most of the text.
@@ -296,9 +315,7 @@ func rule(line []byte) bool {
 func bars(line []byte) [][]byte {
 	line = bytes.TrimSuffix(bytes.TrimPrefix(line, []byte("|")), []byte("|"))
 	cells := bytes.Split(line, []byte("|"))
-	for i, c := range cells {
-		cells[i] = bytes.TrimSpace(c)
-	}
+	trim(cells)
 	return cells
 }
 
@@ -315,6 +332,16 @@ func (in Input) table(t *table) Projection {
 	had := part.tokens
 	note := part.profile(t)
 	p.join(part, had)
+	shown := p.first(t)
+	return Projection{Kind: KindTable, Text: p.b.String(), Note: fmt.Sprintf("%s, %s%s", count(t.rows, "row"), shown, note)}
+}
+
+// first adds the first rows, and says how many.
+func (p *page) first(t *table) string {
+	all := count(t.rows, "row")
+	if t.lines != nil {
+		return p.aligned(t.lines, all)
+	}
 	var rows []map[string]string
 	for _, r := range t.first {
 		row := map[string]string{}
@@ -323,8 +350,7 @@ func (in Input) table(t *table) Projection {
 		}
 		rows = append(rows, row)
 	}
-	shown := p.grid(t.columns, rows, t.rows)
-	return Projection{Kind: KindTable, Text: p.b.String(), Note: fmt.Sprintf("%s, %s%s", count(t.rows, "row"), shown, note)}
+	return p.grid(t.columns, rows, all)
 }
 
 // profile adds a line a column, or all on one where there are too many.
