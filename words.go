@@ -87,6 +87,9 @@ type Call struct {
 	// Extra are the members of the request's params that are none of the above, as
 	// `,"key":value…`; nil when there are none. They go up as they are.
 	Extra json.RawMessage
+	// SQL is what the host wants to know of the result, which is then the table
+	// "result"; "" for the result itself.
+	SQL string
 	// Host is where questions and progress of this call go; never nil.
 	Host Host
 }
@@ -123,6 +126,9 @@ const (
 	FormExact Form = "exact"
 	// FormProjected is a short text in place of a captured result.
 	FormProjected Form = "projected"
+	// FormDataset is the description of a table that the result was made into, or rows
+	// of it.
+	FormDataset Form = "dataset"
 	// FormOwn is an answer of one of heddle's own tools.
 	FormOwn Form = "own"
 )

@@ -27,7 +27,7 @@ var (
 	sleeps = regexp.MustCompile(`sleep \d+`)
 	// passing is what differs from run to run and machine to machine: processes,
 	// versions, paths, times and the digests of what they are in.
-	passing = regexp.MustCompile(`pid \d+|up \d+s|\(go[^)]*\)|\S*/test/npm|[\d,.]+ (?:ms|µs|s)\b`)
+	passing = regexp.MustCompile(`pid \d+|up \d+s|\(go[^)]*\)|\S*/test/npm|[\d,.]+ (?:ms|µs|s)\b|[\d:]{8} UTC|\d{4}-\d\d-\d\dT[\d:.]+Z|DuckDB v[\d.]+`)
 	// variables are the references of an example.
 	variables = regexp.MustCompile(`\$\{([A-Z_]+)`)
 )
@@ -41,8 +41,9 @@ func slower(sleep string) string {
 	return "sleep " + strconv.Itoa(3*n)
 }
 
-// TestREADME runs the commands of README.md and wants what it says they print;
-// -update writes it where no line is left out.
+// TestREADME runs the commands of README.md and of other documents with sessions in
+// them, and wants what they say is printed; -update writes it where no line is left
+// out.
 func TestREADME(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real servers: not with -short")
@@ -50,11 +51,20 @@ func TestREADME(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for a Unix shell")
 	}
-	raw, err := os.ReadFile("../README.md")
+	r := newReadme(t)
+	for _, document := range []string{"README.md", "docs/datasets.md"} {
+		t.Run(filepath.Base(document), func(t *testing.T) { r.document(t, "../"+document) })
+	}
+}
+
+// document runs the blocks of one.
+func (r *readme) document(t *testing.T, path string) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newReadme(t)
+	r.prelude = ""
 	text, command := string(raw), ""
 	for _, m := range fences.FindAllStringSubmatch(text, -1) {
 		switch kind, block := m[1], m[2]; {
@@ -77,28 +87,31 @@ func TestREADME(t *testing.T) {
 		}
 	}
 	if *update {
-		if err := os.WriteFile("../README.md", []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// readme runs the blocks of a document.
+// readme runs the blocks of documents.
 type readme struct {
 	binary  string
-	prelude string // the functions that are defined so far
+	prelude string // the functions that the document has defined so far
 	npm     bool   // the servers of test/npm are there
+	sql     bool   // and the SQL worker works
 }
 
 func newReadme(t *testing.T) *readme {
 	t.Helper()
-	r := &readme{binary: filepath.Join(t.TempDir(), "heddle")}
-	if out, err := exec.Command("go", "build", "-o", r.binary, "../cmd/heddle").CombinedOutput(); err != nil {
+	dir := t.TempDir()
+	r := &readme{binary: filepath.Join(dir, "heddle")}
+	if out, err := exec.Command("go", "build", "-o", dir+"/", "../cmd/...").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	_, err := os.Stat("npm/node_modules")
 	_, noNode := exec.LookPath("node")
 	r.npm = err == nil && noNode == nil
+	r.sql = r.npm && exec.Command(filepath.Join(dir, "heddle-sql"), "-check").Run() == nil
 	return r
 }
 
@@ -113,6 +126,9 @@ func (r *readme) check(t *testing.T, command, want string) string {
 		return ""
 	case !r.npm && strings.Contains(command, "/npm"), !r.npm && strings.Contains(command, "examples/http.yml"):
 		t.Logf("not run, for want of npm ci in test/npm: %s", name)
+		return ""
+	case !r.sql && strings.Contains(command, "session.mjs"):
+		t.Logf("not run, for want of npm ci in test/npm, or of a C compiler: %s", name)
 		return ""
 	case strings.Contains(command, ":8000") && !isFree("127.0.0.1:8000"):
 		t.Logf("not run, because something listens on port 8000: %s", name)
@@ -221,7 +237,7 @@ func TestFits(t *testing.T) {
 // TestExamples validates each file of examples, with some value for each variable
 // that it refers to.
 func TestExamples(t *testing.T) {
-	files, err := filepath.Glob("../examples/*")
+	files, err := filepath.Glob("../examples/*[nl]") // .json, .yml
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d examples: %v", len(files), err)
 	}

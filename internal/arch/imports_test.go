@@ -28,19 +28,33 @@ var mayImport = map[string]string{
 	"internal/policy":              ". internal/policy/schema",
 	"internal/upstream":            ". internal/wire",
 	"internal/upstream/streamable": "internal/wire",
-	"internal/deliver":             ". internal/capture internal/deliver/estimate internal/deliver/project internal/wire",
+	"internal/deliver":             ". internal/capture internal/dataset internal/dataset/protocol internal/dataset/records internal/deliver/estimate internal/deliver/project internal/wire",
 	"internal/deliver/estimate":    "",
 	"internal/deliver/project":     "internal/deliver/estimate internal/wire",
 	"internal/ledger":              ".",
 
-	"internal/gateway": ". internal/capture internal/catalog internal/deliver internal/ledger internal/policy internal/policy/schema internal/upstream internal/wire",
-	"internal/surface": ". internal/catalog internal/catalog/minify internal/deliver internal/gateway internal/policy/schema internal/wire",
-	"internal/daemon":  ". internal/capture internal/catalog internal/config internal/deliver internal/dial internal/gateway internal/ledger internal/policy internal/policy/schema internal/surface internal/upstream internal/upstream/streamable",
-	"internal/inproc":  "internal/wire",
-	"internal/demo":    ". internal/config internal/daemon internal/inproc internal/ledger internal/surface internal/tokens internal/upstream internal/wire",
-	"internal/bench":   ". internal/config internal/daemon internal/inproc internal/surface internal/tokens internal/upstream internal/wire",
-	"internal/cli":     ". internal/bench internal/catalog internal/catalog/minify internal/config internal/daemon internal/demo internal/gateway internal/policy/schema internal/surface internal/tokens internal/upstream internal/wire",
-	"cmd/heddle":       "internal/cli",
+	// SQL: the gateway's side, what both sides speak, and what heddle-sql alone links.
+	"internal/dataset":             ". internal/capture internal/dataset/protocol internal/dataset/records internal/wire",
+	"internal/dataset/protocol":    "internal/dataset/records",
+	"internal/dataset/records":     "internal/wire",
+	"internal/dataset/worker":      "internal/dataset/protocol internal/dataset/records internal/dataset/worker/gate internal/dataset/worker/seal",
+	"internal/dataset/worker/gate": "internal/dataset/protocol",
+	"internal/dataset/worker/seal": "internal/dataset/protocol",
+	"cmd/heddle-sql":               "internal/dataset/worker",
+
+	"internal/gateway":  ". internal/capture internal/catalog internal/deliver internal/ledger internal/policy internal/policy/schema internal/upstream internal/wire",
+	"internal/surface":  ". internal/catalog internal/catalog/minify internal/deliver internal/gateway internal/policy/schema internal/wire",
+	"internal/daemon":   ". internal/capture internal/catalog internal/config internal/dataset internal/deliver internal/dial internal/gateway internal/ledger internal/policy internal/policy/schema internal/surface internal/upstream internal/upstream/streamable",
+	"internal/inproc":   "internal/wire",
+	"internal/figures":  ". internal/ledger internal/tokens",
+	"internal/demo":     ". internal/config internal/daemon internal/inproc internal/ledger internal/surface internal/tokens internal/upstream internal/wire",
+	"internal/bench":    ". internal/config internal/daemon internal/inproc internal/surface internal/tokens internal/upstream internal/wire",
+	"internal/hostfile": "internal/config",
+	"internal/adopt":    "internal/config internal/hostfile",
+	"internal/trial":    "",
+	"internal/doctor":   "internal/config internal/dataset/protocol internal/hostfile internal/upstream",
+	"internal/cli":      ". internal/adopt internal/bench internal/catalog internal/catalog/minify internal/config internal/daemon internal/dataset internal/demo internal/doctor internal/figures internal/gateway internal/hostfile internal/ledger internal/policy/schema internal/surface internal/tokens internal/trial internal/upstream internal/wire",
+	"cmd/heddle":        "internal/cli",
 
 	// For tests alone.
 	"internal/mcptest": "internal/wire",
@@ -58,14 +72,20 @@ var stages = set("internal/catalog", "internal/policy", "internal/upstream", "in
 var mayUse = map[string]string{
 	"internal/wire":          "github.com/modelcontextprotocol/go-sdk",
 	"internal/tokens":        "github.com/tiktoken-go/tokenizer",
-	"internal/config":        "github.com/dlclark/regexp2 github.com/goccy/go-yaml github.com/tailscale/hujson github.com/zalando/go-keyring",
+	"internal/config":        "github.com/dlclark/regexp2 github.com/goccy/go-yaml github.com/pelletier/go-toml/v2 github.com/tailscale/hujson github.com/zalando/go-keyring",
+	"internal/hostfile":      "github.com/pelletier/go-toml/v2 github.com/tailscale/hujson golang.org/x/sys",
+	"internal/adopt":         "github.com/goccy/go-yaml github.com/tailscale/hujson",
 	"internal/policy/schema": "github.com/dlclark/regexp2 github.com/santhosh-tekuri/jsonschema/v6",
 	"internal/upstream":      "github.com/cenkalti/backoff/v5 github.com/modelcontextprotocol/go-sdk github.com/sony/gobreaker/v2 golang.org/x/sys",
 	"internal/capture":       "github.com/klauspost/compress golang.org/x/sys golang.org/x/text",
 	"internal/ledger":        "modernc.org/sqlite",
 	"internal/surface":       "github.com/modelcontextprotocol/go-sdk",
-	"internal/daemon":        "github.com/fsnotify/fsnotify golang.org/x/sync golang.org/x/sys",
-	"internal/cli":           "github.com/modelcontextprotocol/go-sdk github.com/spf13/cobra",
+	"internal/dataset":       "github.com/klauspost/compress",
+
+	"internal/dataset/worker":      "github.com/duckdb/duckdb-go-bindings golang.org/x/sys",
+	"internal/dataset/worker/seal": "github.com/landlock-lsm/go-landlock golang.org/x/sys",
+	"internal/daemon":              "github.com/fsnotify/fsnotify golang.org/x/sync golang.org/x/sys",
+	"internal/cli":                 "github.com/modelcontextprotocol/go-sdk github.com/spf13/cobra golang.org/x/sys",
 }
 
 // ours returns the directory of one of our packages, "" if it is not ours.
@@ -165,8 +185,9 @@ func TestModules(t *testing.T) {
 // reachMost is how many packages of ours a call may pass through, the words not
 // counted. Three came with exact results: the store of captures, and the two
 // halves of deliver, which count tokens and make short texts without knowing of
-// each other's caller.
-const reachMost = 11
+// each other's caller. Three came with SQL: the datasets, what is said to their
+// worker, and what finds records.
+const reachMost = 14
 
 // TestCallPath bounds what one must read to understand a call.
 func TestCallPath(t *testing.T) {

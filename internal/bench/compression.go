@@ -194,7 +194,7 @@ func (a *answer) wrote(text string) bool {
 			return true
 		}
 	}
-	return text == string(a.raw)
+	return text == string(a.raw) || len(a.texts) > 1 && text == strings.Join(a.texts, "\n")
 }
 
 // projected is the line with which a projection says what it took the result for.

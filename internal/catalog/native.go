@@ -13,6 +13,16 @@ import (
 // left out unless keepOutputSchema. Without any of these it is t.Definition
 // itself; do not modify it.
 func (s *Snapshot) NativeDefinition(t *heddle.Tool, keepOutputSchema bool) json.RawMessage {
+	return definition(t, t.Native, keepOutputSchema)
+}
+
+// ExposedDefinition is [Snapshot.NativeDefinition] under the exposed name, without
+// an outputSchema.
+func (s *Snapshot) ExposedDefinition(t *heddle.Tool) json.RawMessage {
+	return definition(t, t.Exposed, false)
+}
+
+func definition(t *heddle.Tool, name string, keepOutputSchema bool) json.RawMessage {
 	var room [16]member
 	all := slices.AppendSeq(room[:0], members(t.Definition, 0))
 	var edits []edit
@@ -23,8 +33,8 @@ func (s *Snapshot) NativeDefinition(t *heddle.Tool, keepOutputSchema bool) json.
 		switch string(m.key) {
 		case "name":
 			nameEnd = m.end
-			if string(unquote(value)) != t.Native {
-				edits = append(edits, edit{m.start, m.end, `"` + t.Native + `"`})
+			if string(unquote(value)) != name {
+				edits = append(edits, edit{m.start, m.end, `"` + name + `"`})
 			}
 		case "inputSchema":
 			hasInput = true

@@ -40,6 +40,12 @@ type app struct {
 	config   string // --config
 	logLevel string
 	json     bool
+
+	federate   bool        // --federate
+	federation *federation // what that has found; nil before
+	listen     string      // where serve will be found
+
+	subset *string // --profile; nil if it is not given
 }
 
 // watchdogCommand is the hidden command that runs the watchdog. It is not a
@@ -128,8 +134,7 @@ func (a *app) fail(err error, hint string) {
 
 // later are the commands that this build does not have yet.
 var later = []string{
-	"init", "analyze", "plan", "install", "verify", "rollback", "uninstall", "doctor", "stats",
-	"log", "profile", "lock", "approve", "quarantine", "token", "login",
+	"lock", "approve", "quarantine", "token", "login",
 }
 
 // root builds the command tree.
@@ -155,7 +160,7 @@ func (a *app) root() *cobra.Command {
 		return &usageError{err, "see `" + c.CommandPath() + " --help`"}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.startCommand(), a.serveCommand(), a.sseCommand(), a.demoCommand(), a.benchCommand(), a.validateCommand(), a.statusCommand(), a.callCommand(), a.searchCommand(), a.inspectCommand(), a.versionCommand())
+	root.AddCommand(a.startCommand(), a.serveCommand(), a.sseCommand(), a.demoCommand(), a.benchCommand(), a.initCommand(), a.planCommand(), a.installCommand(), a.verifyCommand(), a.rollbackCommand(), a.uninstallCommand(), a.validateCommand(), a.doctorCommand(), a.statusCommand(), a.callCommand(), a.searchCommand(), a.inspectCommand(), a.analyzeCommand(), a.statsCommand(), a.logCommand(), a.profileCommand(), a.versionCommand())
 	for _, name := range later {
 		root.AddCommand(laterCommand(name))
 	}
@@ -195,17 +200,12 @@ func exactArgs(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// load finds and reads the configuration.
+// load finds and reads the configuration, with what --federate adds to it.
 func (a *app) load() (*config.Config, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, err
+	if a.federate {
+		return a.chosen(a.loadFederated())
 	}
-	path, err := config.Find(a.config, dir, a.env)
-	if err != nil {
-		return nil, err
-	}
-	return config.Load(path, a.env)
+	return a.chosen(a.loadFile())
 }
 
 // logger logs to stderr; stdout belongs to the protocol.

@@ -42,6 +42,9 @@ func (a *app) searchCommand() *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			query := strings.Join(args, " ")
+			if file != "" && a.federate {
+				return &usageError{errors.New("--catalog does not go with --federate"), "leave out one of them"}
+			}
 			if file != "" {
 				return a.searchFile(file, query, server)
 			}
@@ -50,6 +53,7 @@ func (a *app) searchCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&server, "server", "", "search this server's tools alone")
 	c.Flags().StringVar(&file, "catalog", "", "search the tools in this file")
+	a.federateFlag(c)
 	a.jsonFlag(c)
 	return c
 }

@@ -71,6 +71,8 @@ func (a *app) sseCommand() *cobra.Command {
 func (a *app) serveShared(c *cobra.Command, f *serveFlags) {
 	c.Flags().StringVarP(&f.mode, "mode", "m", "compact", "what hosts see at /mcp: "+surface.ModeList())
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the bearer token that hosts must send (default: the variable "+tokenVar+")")
+	a.federateFlag(c)
+	a.profileFlag(c)
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(surface.Names(), cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -83,6 +85,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
+	a.listen = f.listen
 	cfg, err := a.load()
 	if err != nil {
 		return err
@@ -96,8 +99,8 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err != nil {
 		return err
 	}
-	if chain, _ := a.env.Lookup(daemon.ChainVar); daemon.InChain(chain, cfg.Path) {
-		return &usageError{fmt.Errorf("%s would start itself without end", cfg.Path), "remove heddle from the servers of that file"}
+	if err := a.refuseLoop(cfg); err != nil {
+		return err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", f.listen)
 	if err != nil {

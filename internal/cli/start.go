@@ -3,8 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 
 	"heddle/internal/config"
@@ -15,7 +16,7 @@ import (
 )
 
 func (a *app) startCommand() *cobra.Command {
-	var mode, profile string
+	var mode string
 	var strict bool
 	c := &cobra.Command{
 		Use:   "start",
@@ -23,18 +24,37 @@ func (a *app) startCommand() *cobra.Command {
 		Long:  "Serve one host over stdin and stdout. This is the command that a host's configuration runs.",
 		Args:  exactArgs(0, 0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if profile != "" {
-				return &usageError{errors.New("--profile: not in this build"), ""}
-			}
 			return a.start(c.Context(), mode, strict)
 		},
 	}
 	c.Flags().StringVarP(&mode, "mode", "m", "compact", "what the host sees: "+surface.ModeList())
 	c.Flags().BoolVar(&strict, "strict", false, "exit with code 1 if a server does not start")
-	c.Flags().StringVar(&profile, "profile", "", "")
-	_ = c.Flags().MarkHidden("profile") // refused by name until it is built
+	a.federateFlag(c)
+	a.profileFlag(c)
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(surface.Names(), cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+// profileFlag adds --profile. That it is given counts, even with no name: nothing
+// but its absence means everything.
+func (a *app) profileFlag(c *cobra.Command) {
+	name := c.Flags().String("profile", "", "a profile of the configuration: only its servers and tools")
+	c.PreRun = func(*cobra.Command, []string) {
+		if c.Flags().Changed("profile") {
+			a.subset = name
+		}
+	}
+}
+
+// chosen returns a configuration as the profile leaves it, if one was asked for.
+func (a *app) chosen(cfg *config.Config, err error) (*config.Config, error) {
+	if err != nil || a.subset == nil {
+		return cfg, err
+	}
+	if cfg, err = cfg.WithProfile(*a.subset); err != nil {
+		return nil, &usageError{err, "profiles stand in the section profiles of heddle.yml"}
+	}
+	return cfg, nil
 }
 
 func (a *app) start(ctx context.Context, name string, strict bool) error {
@@ -46,10 +66,8 @@ func (a *app) start(ctx context.Context, name string, strict bool) error {
 	if err != nil {
 		return &usageError{err, ""}
 	}
-	chain, _ := a.env.Lookup(daemon.ChainVar)
-	if daemon.InChain(chain, cfg.Path) {
-		return &usageError{fmt.Errorf("%s would start itself without end: this heddle was started by a heddle with the same configuration", cfg.Path),
-			"remove heddle from the servers of that file"}
+	if err := a.refuseLoop(cfg); err != nil {
+		return err
 	}
 	a.warn(cfg.Warnings)
 	d, err := a.daemon(cfg, name, options{serves: true, eager: strict})
@@ -98,12 +116,27 @@ func (a *app) daemon(cfg *config.Config, mode string, is options) (*daemon.Daemo
 		return nil, err
 	}
 	o := daemon.Options{
-		Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), CacheDir: a.cacheDir(), Mode: mode, Environ: os.Environ,
+		Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), CacheDir: a.cacheDir(), Mode: mode, SQL: worker(), Environ: a.environ,
 		Hosts: is.serves, Eager: is.eager,
 	}
 	if is.serves {
-		o.Load = func() (*config.Config, error) { return config.Load(cfg.Path, a.env) }
+		o.Load = func() (*config.Config, error) { return a.chosen(a.again(cfg.Path)) }
 		o.StateDir = a.stateDir()
 	}
 	return daemon.New(o), nil
+}
+
+// worker returns the path of heddle-sql, which is beside heddle or in PATH; "" if it
+// is in neither.
+func worker() string {
+	const name = "heddle-sql"
+	if exe, err := os.Executable(); err == nil {
+		if p, err := exec.LookPath(filepath.Join(filepath.Dir(exe), name)); err == nil {
+			return p
+		}
+	}
+	if p, err := exec.LookPath(name); err == nil {
+		return p
+	}
+	return ""
 }

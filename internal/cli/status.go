@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"heddle/internal/daemon"
+	"heddle/internal/dataset"
 	"heddle/internal/upstream"
 
 	"github.com/spf13/cobra"
@@ -69,6 +70,7 @@ func (a *app) printStates(states []daemon.State) {
 		if s.Captures.Count > 0 {
 			fmt.Fprintf(a.out, "kept   %s captured, %.1f MB\n", count(s.Captures.Count, "result"), float64(s.Captures.Bytes)/1e6)
 		}
+		a.printSQL(s.SQL)
 		if s.HostStray > 0 {
 			fmt.Fprintf(a.out, "host   wrote %d lines that are no protocol messages\n", s.HostStray)
 		}
@@ -138,3 +140,16 @@ func count(n int, noun string) string {
 }
 
 func age(t time.Time) string { return time.Since(t).Round(time.Second).String() }
+
+// printSQL says what there is of SQL, and what its seal lacks on this system.
+func (a *app) printSQL(s dataset.Status) {
+	switch {
+	case s.Lacks != "":
+		fmt.Fprintf(a.out, "sql    none: %s\n", s.Lacks)
+	case s.Workers > 0 || s.Datasets > 0:
+		fmt.Fprintf(a.out, "sql    %s, %s, %s\n", count(s.Datasets, "dataset"), count(s.Workers, "worker"), s.Engine)
+	}
+	for _, l := range s.Unsealed {
+		fmt.Fprintf(a.out, "sql    the worker's seal is not complete: %s\n", l)
+	}
+}

@@ -148,6 +148,9 @@ func (r *report) add(d *daemon.Daemon) {
 	for _, w := range d.Policy().Reach(names) {
 		r.Warnings = append(r.Warnings, w.String())
 	}
+	for _, p := range idlePatterns(d) {
+		r.Warnings = append(r.Warnings, p.String())
+	}
 	state := d.State()
 	for _, w := range state.Warnings {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s::%s: %s: %s", w.Server, w.Tool, w.Kind, w.Message))

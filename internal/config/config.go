@@ -1,5 +1,5 @@
 // Package config owns the configuration: it finds heddle.yml, reads it and any
-// host's JSON file strictly, resolves the references to secrets in it, and
+// host's own file strictly, resolves the references to secrets in it, and
 // reports every violation at once with file, line and column.
 //
 // It never starts anything, never writes a file, and never puts the value of a
@@ -35,6 +35,10 @@ type Config struct {
 	Restart Restart
 	Breaker Breaker
 	Ledger  Ledger
+	// Profiles are the subsets that the file names, in its order. Profile is the one
+	// that was chosen by [Config.WithProfile]; nil if none was.
+	Profiles []Profile
+	Profile  *Profile
 	// Warnings are what a person should look at, but nothing that stops heddle.
 	Warnings []Problem
 	// DotEnv is the absolute path of the .env that was read; "" if none was.
@@ -73,6 +77,12 @@ type Results struct {
 	// one is safe after its last use.
 	Memory int64
 	TTL    time.Duration
+	// SQLMemory is what the engine of a principal's datasets may use, in bytes, and
+	// QueryTimeout how long one of its queries may take.
+	SQLMemory    int64
+	QueryTimeout time.Duration
+	// ExportDir is the absolute path of the directory that exports are written to.
+	ExportDir string
 	// Mesh captures results in mesh mode too.
 	Mesh bool
 	// OutputSchema is "drop" or "keep".
@@ -148,6 +158,8 @@ type Server struct {
 	Unusable string
 	// Tools holds the server's own allow and deny lists.
 	Tools Tools
+	// ProvenanceDenylist names arguments whose values no dataset keeps.
+	ProvenanceDenylist []string
 	// Hash is a digest of everything that makes the server's session. A server whose
 	// hash is unchanged keeps its session on a reload.
 	Hash string
@@ -207,7 +219,7 @@ func load(data []byte, path string, env Env, files files) (*Config, error) {
 	root, form := syntax{rep}.parse(data)
 	if root != nil {
 		if cfg.Form = form; form == formHost {
-			servers = hostDecoder{serverDecoder{values{rep}, true}}.hostFile(root)
+			servers = hostDecoder{serverDecoder{values{rep}, true}, cfg}.hostFile(root)
 		} else {
 			d := heddleDecoder{serverDecoder: serverDecoder{values: values{rep}}, cfg: cfg}
 			d.heddleFile(root)
@@ -234,7 +246,7 @@ const (
 func defaults(path string) *Config {
 	return &Config{
 		Path: path, Dir: filepath.Dir(path), Form: formHeddle,
-		Results: Results{ThresholdTokens: 2000, Memory: 256 << 20, TTL: time.Hour, OutputSchema: "drop", MaxFrame: 64 << 20},
+		Results: Results{ThresholdTokens: 2000, Memory: 256 << 20, TTL: time.Hour, SQLMemory: 512 << 20, QueryTimeout: 30 * time.Second, ExportDir: "exports", OutputSchema: "drop", MaxFrame: 64 << 20},
 		Catalog: Catalog{NameBudget: 51, Cache: true},
 		Restart: Restart{MaxAttempts: 5, BaseDelay: time.Second},
 		Breaker: Breaker{Failures: 3, Cooldown: 30 * time.Second},

@@ -76,7 +76,7 @@ func TestDefaults(t *testing.T) {
 	c := loadText(t, "heddle.yml", "version: 2\nservers:\n  a: {command: npx}\n", vars())
 	want := &Config{
 		Path: c.Path, Dir: filepath.Dir(c.Path), Form: "heddle",
-		Results: Results{ThresholdTokens: 2000, Memory: 256 << 20, TTL: time.Hour, OutputSchema: "drop", MaxFrame: 64 << 20},
+		Results: Results{ThresholdTokens: 2000, Memory: 256 << 20, TTL: time.Hour, SQLMemory: 512 << 20, QueryTimeout: 30 * time.Second, ExportDir: filepath.Join(c.Dir, "exports"), OutputSchema: "drop", MaxFrame: 64 << 20},
 		Catalog: Catalog{NameBudget: 51, Cache: true},
 		Restart: Restart{MaxAttempts: 5, BaseDelay: time.Second},
 		Breaker: Breaker{Failures: 3, Cooldown: 30 * time.Second},
@@ -105,7 +105,7 @@ tools:
   allow: []
   deny: ["github/delete_*"]
   params: {github_search: {q: {max_length: 200, pattern: '^\w+$', required: true}}}
-results: {threshold_tokens: 500, memory: 64MiB, ttl: 10m, mesh: true, output_schema: keep, max_frame: 2MB}
+results: {threshold_tokens: 500, memory: 64MiB, ttl: 10m, duckdb_memory: 1GiB, query_timeout: 5s, export_dir: out, mesh: true, output_schema: keep, max_frame: 2MB}
 catalog: {name_budget: 60, cache: false}
 servers:
   Sequential Thinking:
@@ -121,6 +121,7 @@ servers:
     max_timeout: 20s
     max_concurrency: 2
     idle_stop: 10m
+    provenance_denylist: [path]
     tools: {allow: [a], deny: [b]}
   b: {command: x, disabled: true}
 restart: {max_attempts: 0, base_delay: 500ms}
@@ -134,7 +135,7 @@ ledger: {keep: 1d12h}
 			Allow: []string{}, Deny: []string{"github/delete_*"},
 			Params: map[string]map[string]ParamRule{"github_search": {"q": {MaxLength: &length, Pattern: `^\w+$`, Required: true}}},
 		},
-		Results: Results{ThresholdTokens: 500, Memory: 64 << 20, TTL: 10 * time.Minute, Mesh: true, OutputSchema: "keep", MaxFrame: 2_000_000},
+		Results: Results{ThresholdTokens: 500, Memory: 64 << 20, TTL: 10 * time.Minute, SQLMemory: 1 << 30, QueryTimeout: 5 * time.Second, ExportDir: filepath.Join(c.Dir, "out"), Mesh: true, OutputSchema: "keep", MaxFrame: 2_000_000},
 		Catalog: Catalog{NameBudget: 60},
 		Restart: Restart{BaseDelay: 500 * time.Millisecond},
 		Breaker: Breaker{Failures: 1, Cooldown: time.Minute},
@@ -145,7 +146,7 @@ ledger: {keep: 1d12h}
 			Env: map[string]string{"A": "1", "B": "x"}, EnvPassthrough: []string{"HTTPS_PROXY"},
 			Cwd: filepath.Join(c.Dir, "sub"), Start: "eager", IdleStop: 10 * time.Minute,
 			StartTimeout: 90 * time.Second, Timeout: 10 * time.Second, MaxTimeout: 20 * time.Second, MaxConcurrency: 2,
-			Tools: Tools{Allow: []string{"a"}, Deny: []string{"b"}}, Hash: c.Servers[0].Hash,
+			Tools: Tools{Allow: []string{"a"}, Deny: []string{"b"}}, ProvenanceDenylist: []string{"path"}, Hash: c.Servers[0].Hash,
 		}, {
 			Name: "b", Original: "b", Command: "x", Env: map[string]string{}, Cwd: c.Dir, Disabled: true,
 			StartTimeout: 2 * time.Minute, Timeout: 5 * time.Minute, MaxTimeout: 30 * time.Minute, MaxConcurrency: 16,

@@ -34,6 +34,14 @@ const (
 // maxDotEnv bounds the file.
 const maxDotEnv = 1 << 20
 
+// ParseDotEnv returns what a .env of these contents holds. Lines that are no
+// KEY=VALUE are passed over.
+func ParseDotEnv(data string) map[string]string {
+	e := &dotenv{}
+	e.parse(data)
+	return e.values
+}
+
 func (e *dotenv) lookup(name string) (string, bool) {
 	if e.state == dotenvUntried {
 		e.state = e.load()

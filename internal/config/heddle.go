@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/dlclark/regexp2"
@@ -20,6 +21,8 @@ type heddleDecoder struct {
 	serverDecoder
 	cfg *Config
 	raw []*rawServer
+	// named are the servers that profiles name.
+	named []text
 }
 
 // heddleFile reads the whole file.
@@ -46,10 +49,12 @@ func (d *heddleDecoder) heddleFile(root *node) {
 		"restart":    d.restart,
 		"breaker":    d.breaker,
 		"ledger":     d.ledger,
+		"profiles":   d.profiles,
 		"mode":       refused,
 		"compressor": refused,
 		"mcpServers": refused,
-	}, "ssrf", "rate_limit", "injection_detection", "secrets", "audit", "profiles")
+	}, "ssrf", "rate_limit", "injection_detection", "secrets", "audit")
+	d.knownServers()
 }
 
 func (d *heddleDecoder) version(n *node, path string) {
@@ -180,7 +185,22 @@ func (d *heddleDecoder) results(n *node, path string) {
 		"mesh":             func(n *node, path string) { d.boolean(n, path, &r.Mesh) },
 		"output_schema":    func(n *node, path string) { d.oneOf(n, path, &r.OutputSchema, "drop", "keep") },
 		"max_frame":        func(n *node, path string) { d.size(n, path, &r.MaxFrame, 1<<10, 4<<30) },
-	}, "duckdb_memory", "query_timeout", "export_dir")
+		"duckdb_memory":    func(n *node, path string) { d.size(n, path, &r.SQLMemory, 64<<20, 1<<40) },
+		"query_timeout":    d.time(&r.QueryTimeout),
+		"export_dir":       func(n *node, path string) { d.directory(n, path, &r.ExportDir) },
+	})
+}
+
+// directory reads the path of a directory, without references.
+func (d values) directory(n *node, path string, into *string) {
+	s, ok := d.scalar(n, path, kindString)
+	switch {
+	case !ok:
+	case s == "" || strings.Contains(s, "${"):
+		d.problem(n, path, "must be the path of a directory, without references")
+	default:
+		*into = s // made absolute once all else is right
+	}
 }
 
 func (d *heddleDecoder) catalog(n *node, path string) {

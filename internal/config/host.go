@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 const (
 	noKind  = "heddle does not know its type"
@@ -9,7 +12,13 @@ const (
 )
 
 // hostDecoder reads a host's own file.
-type hostDecoder struct{ serverDecoder }
+type hostDecoder struct {
+	serverDecoder
+	cfg *Config
+}
+
+// hostKeys are where hosts keep their servers. The first that is there counts.
+var hostKeys = []string{"mcpServers", "servers", "mcp_servers"}
 
 // hostFile reads the servers of a host's own file. All that heddle does not know
 // in it belongs to the host and is left alone.
@@ -23,20 +32,23 @@ func (d hostDecoder) hostFile(root *node) []*rawServer {
 			d.warn(n, key, "is not read in a host's file; write \"version\": 2 and \"servers\" to make this a configuration of heddle")
 		}
 	}
-	key := "mcpServers"
-	n, other := root.get(key), root.get("servers")
-	switch {
-	case n != nil && other != nil:
-		d.warn(other, "servers", "is not read, because there is mcpServers")
-	case n == nil && other != nil:
-		n, key = other, "servers"
-	case n == nil:
-		d.problem(nil, "", "has neither mcpServers nor servers")
-		return nil
+	var n *node
+	key := ""
+	for _, k := range hostKeys {
+		switch found := root.get(k); {
+		case found == nil:
+		case n == nil:
+			n, key = found, k
+		default:
+			d.warn(found, k, "is not read, because there is %s", key)
+		}
 	}
-	if n.kind == kindList {
-		d.problem(n, key, "the array form of mcp-loom is not in this build")
+	switch {
+	case n == nil:
+		d.problem(nil, "", "has none of %s", strings.Join(hostKeys, ", "))
 		return nil
+	case n.kind == kindList:
+		return d.loom(root, n, key)
 	}
 	return d.hostServers(n, key)
 }
@@ -82,6 +94,8 @@ func (d serverDecoder) hostServer(f field, path string, s *rawServer) {
 		"enabled":  func(n *node, path string) { d.boolean(n, path, &enabled) },
 		"type":     func(n *node, _ string) { kind = strings.ToLower(n.text) },
 	}
+	maps.Copy(known, d.loomKeys(s))
+	maps.Copy(known, d.codexKeys(s))
 	for _, member := range d.fields(f.value, path) {
 		if read, ok := known[member.key]; ok && member.value.kind != kindNull {
 			read(member.value, join(path, member.key))

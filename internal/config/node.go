@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // kind is what a value in a file is.
 type kind string
@@ -52,6 +55,9 @@ func (n *node) get(key string) *node {
 	}
 	return nil
 }
+
+// indexed returns the path of an item of the list at path.
+func indexed(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // join returns the path of key below path, quoted where dots would mislead.
 func join(path, key string) string {

@@ -46,6 +46,7 @@ func resolve(cfg *Config, servers []*rawServer, rep *report, env Env, files file
 		s.Hash = r.hash(&s)
 		cfg.Servers = append(cfg.Servers, s)
 	}
+	cfg.Results.ExportDir = absolute(cfg.Results.ExportDir, cfg.Dir, env)
 	if r.dotenv.state == dotenvRead {
 		cfg.DotEnv = r.dotenv.path
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -109,44 +108,23 @@ func secretUnder(name, v string) bool {
 // literalSecrets returns the texts of a server that hold a secret in plain sight.
 func literalSecrets(raw *rawServer) []text {
 	var out []text
-	for _, e := range slices.Concat(raw.env, raw.headers) {
-		if !e.value.parts.hasRefs() && secretUnder(e.key, e.value.parts.literal()) {
-			out = append(out, e.value)
+	add := func(t text, pieces []Piece) {
+		if pieces != nil {
+			out = append(out, t)
 		}
 	}
-	if raw.url.at != nil && !raw.url.parts.hasRefs() && secretQuery(raw.url.parts.literal()) {
-		out = append(out, raw.url)
+	for _, e := range slices.Concat(raw.env, raw.headers) {
+		add(e.value, piecesOf(e.value.parts, func(v string) []Piece { return underName(e.key, v) }))
+	}
+	if raw.url.at != nil {
+		add(raw.url, piecesOf(raw.url.parts, inQuery))
 	}
 	flag := ""
 	for _, a := range raw.args {
-		v := a.parts.literal()
-		name, value, joined := strings.Cut(v, "=")
-		switch {
-		case a.parts.hasRefs():
-		case joined && strings.HasPrefix(name, "-") && secretUnder(name, value), flag != "" && secretUnder(flag, v), secretValue(v):
-			out = append(out, a)
-		}
-		if flag = ""; strings.HasPrefix(v, "-") && !joined {
-			flag = v
-		}
+		add(a, piecesOf(a.parts, func(v string) []Piece { return inArg(flag, v) }))
+		flag = flagOf(a.parts.literal())
 	}
 	return out
-}
-
-// secretQuery reports whether a URL has a secret among its parameters.
-func secretQuery(s string) bool {
-	u, err := url.Parse(s)
-	if err != nil {
-		return false
-	}
-	for name, values := range u.Query() {
-		for _, v := range values {
-			if secretUnder(name, v) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // reviewer warns about what is probably not meant. It names places, not values.

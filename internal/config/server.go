@@ -109,7 +109,12 @@ func (d serverDecoder) server(f field, path string, s *rawServer) {
 		"max_concurrency": func(n *node, path string) { d.integer(n, path, &s.MaxConcurrency, 1, 100_000) },
 		"disabled":        func(n *node, path string) { d.boolean(n, path, &s.Disabled) },
 		"tools":           d.serverTools(&s.Tools),
-	}, "allow_private_hosts", "provenance_denylist")
+		"provenance_denylist": func(n *node, path string) {
+			for _, item := range d.strings(n, path) {
+				s.ProvenanceDenylist = append(s.ProvenanceDenylist, item.text)
+			}
+		},
+	}, "allow_private_hosts")
 	d.oneWay(f, path, s)
 	if s.Timeout > s.MaxTimeout && !d.wrong(before, join(path, "timeout"), join(path, "max_timeout")) {
 		d.timeouts(f, path, s)

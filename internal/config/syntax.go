@@ -27,8 +27,7 @@ func (d syntax) parse(data []byte) (*node, string) {
 	}
 	switch ext := strings.ToLower(filepath.Ext(d.file)); {
 	case ext == ".toml" || ext != ".json" && looksTOML(data):
-		d.problem(nil, "", "Codex TOML is not in this build")
-		return nil, ""
+		return d.parseTOML(data), formHost
 	case ext == ".yml" || ext == ".yaml":
 		return d.parseYAML(data), formHeddle
 	case ext == ".json" || ext == ".jsonc" || ext == ".json5" || looksJSON(data):
@@ -76,7 +75,7 @@ func (d syntax) jsonRoot(data []byte) (*node, string) {
 	if obj, ok := v.Value.(*hujson.Object); ok && isHeddleJSON(obj) {
 		form, r.strict = formHeddle, true
 	} else {
-		r.only = map[string]bool{"mcpServers": true, "servers": true}
+		r.only = words(strings.Join(hostKeys, " ") + " " + loomSettings)
 	}
 	return r.node(v, ""), form
 }

@@ -16,6 +16,7 @@ import (
 	"heddle/internal/capture"
 	"heddle/internal/catalog"
 	"heddle/internal/config"
+	"heddle/internal/dataset"
 	"heddle/internal/deliver"
 	"heddle/internal/gateway"
 	"heddle/internal/ledger"
@@ -46,6 +47,8 @@ type Options struct {
 	Eager bool
 	// TempDir is where results go that have no room in memory; "" is the system's.
 	TempDir string
+	// SQL is the path of heddle-sql; "" makes no datasets.
+	SQL string
 	// Environ returns the variables that children may be given.
 	Environ func() []string
 	// InProcess adds servers without a process.
@@ -58,6 +61,7 @@ type Daemon struct {
 	spawner *upstream.Spawner
 	ledger  *ledger.Ledger
 	results *capture.Store
+	sets    *dataset.Store
 	starts  chan struct{}
 	started time.Time
 	nudge   chan struct{} // a server changed
@@ -106,10 +110,15 @@ type generation struct {
 
 // New returns a daemon that does nothing until Run.
 func New(o Options) *Daemon {
+	results := capture.New(capture.Options{Memory: o.Config.Results.Memory, TTL: o.Config.Results.TTL, TempDir: o.TempDir, StateDir: o.StateDir, Logger: o.Logger})
 	return &Daemon{
 		o: o, spawner: upstream.NewSpawner(o.Watchdog), starts: make(chan struct{}, runtime.NumCPU()),
 		ledger:  ledger.New(ledger.Options{Path: o.LedgerPath, Keep: o.Config.Ledger.Keep, Logger: o.Logger}),
-		results: capture.New(capture.Options{Memory: o.Config.Results.Memory, TTL: o.Config.Results.TTL, TempDir: o.TempDir, StateDir: o.StateDir, Logger: o.Logger}),
+		results: results,
+		sets: dataset.New(dataset.Options{
+			Command: o.SQL, Captures: results, Memory: o.Config.Results.SQLMemory, Timeout: o.Config.Results.QueryTimeout,
+			StateDir: o.StateDir, ExportDir: o.Config.Results.ExportDir, TempDir: o.TempDir, Logger: o.Logger,
+		}),
 		started: time.Now(), nudge: make(chan struct{}, 1), huge: make(chan struct{}, 1), opened: make(chan struct{}),
 	}
 }
@@ -137,6 +146,7 @@ func (d *Daemon) Run(ctx context.Context, serve func(context.Context) error) err
 	book := background(ctx, d.ledger.Run)
 	defer book()
 	defer func() { _ = d.results.Close() }() // it says itself what it could not remove
+	defer d.sets.Close()
 	servers, stopServers := context.WithCancel(context.WithoutCancel(ctx))
 	defer d.servers.Wait()
 	defer stopServers()
@@ -144,6 +154,7 @@ func (d *Daemon) Run(ctx context.Context, serve func(context.Context) error) err
 		return err
 	}
 	d.servers.Go(d.results.Sweep)
+	d.servers.Go(func() { d.sets.Check(servers) })
 	side := background(ctx, func(ctx context.Context) error { return d.maintain(ctx, servers) })
 	defer side()
 	return serve(ctx)
@@ -394,9 +405,13 @@ func source(l *upstream.Listing) catalog.Source {
 // goes on to hold: whether there is read_result, and output schemas.
 func (d *Daemon) deliverer(c *config.Config) *deliver.Deliverer {
 	first := d.o.Config.Results
+	denied := map[string][]string{}
+	for _, s := range c.Servers {
+		denied[s.Name] = s.ProvenanceDenylist
+	}
 	return deliver.New(deliver.Options{
 		Threshold: c.Results.ThresholdTokens, Mesh: first.Mesh, KeepOutput: first.OutputSchema == "keep",
-		Captures: d.results, Logger: d.o.Logger, Huge: func() { signal(d.huge) },
+		Captures: d.results, Datasets: d.sets, Denied: denied, Logger: d.o.Logger, Huge: func() { signal(d.huge) },
 	})
 }
 

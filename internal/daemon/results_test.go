@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +14,7 @@ import (
 
 // read reads in a capture as a host in compact mode does.
 func (f *fixture) read(ref string) (string, error) {
-	d, err := f.d.Gateway().Read(&heddle.Call{Principal: heddle.Local, Mode: "compact", Tool: "read_result", Host: silent{}}, deliver.Reading{Ref: ref})
+	d, err := f.d.Gateway().Read(context.Background(), &heddle.Call{Principal: heddle.Local, Mode: "compact", Tool: "read_result", Host: silent{}}, deliver.Reading{Ref: ref})
 	return string(d.Raw), err
 }
 

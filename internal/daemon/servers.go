@@ -25,6 +25,9 @@ func policyConfig(c *config.Config) policy.Config {
 	for _, s := range c.Servers {
 		out.Servers[s.Name] = policy.ServerRules{Allow: s.Tools.Allow, Deny: s.Tools.Deny}
 	}
+	if c.Profile != nil {
+		out.Profile = policy.ServerRules{Allow: c.Profile.Tools.Allow, Deny: c.Profile.Tools.Deny}
+	}
 	for tool, params := range c.Tools.Params {
 		rules := map[string]policy.ParamRule{}
 		for name, r := range params {

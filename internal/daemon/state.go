@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"heddle/internal/dataset"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -35,6 +36,8 @@ type State struct {
 	Names    []Name        `json:"names,omitempty"`
 	Ledger   LedgerState   `json:"ledger"`
 	Captures CaptureState  `json:"captures"`
+	// SQL says how datasets stand.
+	SQL dataset.Status `json:"sql"`
 	// HostStray counts lines of the host that were no messages.
 	HostStray int64 `json:"host_stray_lines,omitempty"`
 }
@@ -90,6 +93,7 @@ func (d *Daemon) State() State {
 	}
 	c := d.results.Stats()
 	s.Captures = CaptureState{Count: c.Captures, Bytes: c.Raw, Memory: c.Memory, Disk: c.Disk, Evicted: c.Evicted}
+	s.SQL = d.sets.Status()
 	if f := d.front.Load(); f != nil {
 		s.HostStray = (*f).Stray()
 	}

@@ -15,9 +15,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime"
 
 	"heddle"
 	"heddle/internal/capture"
+	"heddle/internal/dataset"
 	"heddle/internal/deliver/estimate"
 	"heddle/internal/deliver/project"
 )
@@ -32,6 +34,10 @@ type Options struct {
 	// host was told that they have this form.
 	KeepOutput bool
 	Captures   *capture.Store
+	// Datasets are the tables that results become; nil makes none.
+	Datasets *dataset.Store
+	// Denied are, by server, the names of arguments whose values no dataset keeps.
+	Denied map[string][]string
 	// Huge is told of each result that takes so much memory that giving it back is
 	// worth the time; may be nil. It must not block.
 	Huge   func()
@@ -52,9 +58,15 @@ func New(o Options) *Deliverer {
 	return &Deliverer{o: o, project: project.Project}
 }
 
+// SQL reports whether results become tables that can be queried.
+func (d *Deliverer) SQL() bool { return d.o.Datasets != nil && d.o.Datasets.Available() }
+
 const (
 	// huge is how long a result is that [Options.Huge] is told of.
-	huge = 1 << 20
+	huge = 256 << 10
+	// vast is how long a result is that the heap is cleared for: what is made of it
+	// takes as much again.
+	vast = 8 << 20
 	// extremeThreshold is the threshold of extreme mode, where a shorter delivery
 	// must at least halve the tokens.
 	extremeThreshold = 500
@@ -65,35 +77,44 @@ const (
 )
 
 // Deliver decides what the host receives for the result of a call.
-func (d *Deliverer) Deliver(_ context.Context, c *heddle.Call, t *heddle.Tool, r heddle.Result) (out heddle.Delivery) {
+func (d *Deliverer) Deliver(ctx context.Context, c *heddle.Call, t *heddle.Tool, r heddle.Result) (out heddle.Delivery) {
 	exact := heddle.Delivery{Raw: r.Raw, Form: heddle.FormExact}
 	if len(r.Raw) >= huge && d.o.Huge != nil {
 		defer d.o.Huge() // by then it is on its way
 	}
 	threshold, gain := d.limits(c, t)
-	if threshold <= 0 || len(r.Raw) <= threshold { // no token is shorter than a byte
-		return exact
+	if c.SQL == "" && (threshold <= 0 || estimate.Below(r.Raw, threshold)) {
+		return exact // most calls end here: nothing is counted that need not be
 	}
 	s := shaper{d: d, call: c, tool: t, raw: r.Raw, threshold: threshold}
 	defer func() {
 		if p := recover(); p != nil {
 			d.o.Logger.Error("result delivered whole: projecting it failed", "tool", t.Ref.String(), "err", fmt.Sprint(p))
-			s.discard()
+			s.discard(ctx)
 			out = exact
 		}
 	}()
+	if len(r.Raw) >= vast {
+		runtime.GC() // the buffers that it has outgrown while it was read are as large as itself
+	}
+	if c.SQL != "" {
+		if rows, ok := s.asked(ctx); ok {
+			return rows
+		}
+		defer func() { out = s.noted(out) }()
+	}
 	s.tokens = estimate.Result(r.Raw)
 	exact.UpstreamTokens, exact.DeliveredTokens = s.tokens, s.tokens
 	if s.tokens <= threshold {
 		return exact
 	}
-	short, ok := s.shorten()
+	short, ok := s.shorten(ctx)
 	if ok {
 		short.UpstreamTokens, short.DeliveredTokens = s.tokens, estimate.Result(short.Raw)
 		ok = short.DeliveredTokens*gain < s.tokens // it must cost less than what it stands for
 	}
 	if !ok {
-		s.discard()
+		s.discard(ctx)
 		return exact
 	}
 	return short
@@ -110,7 +131,7 @@ func (d *Deliverer) limits(c *heddle.Call, t *heddle.Tool) (threshold, gain int)
 			return 0, 1
 		}
 		return d.o.Threshold, 1
-	case "compact":
+	case "compact", "loom":
 		return d.o.Threshold, 1
 	case "mesh":
 		if d.o.Mesh {

@@ -9,8 +9,7 @@ import (
 
 // parts are a result taken apart. All raw members alias the result.
 type parts struct {
-	blocks     []json.RawMessage
-	texts      [][]byte        // of the blocks that are plain text, nil for the others
+	items      []item
 	structured json.RawMessage // nil if there is none
 	// rest are the members that are neither content nor structuredContent, as
 	// `"key":value,…`: they pass as they are.
@@ -47,121 +46,157 @@ func takeApart(raw json.RawMessage) (p parts, ok bool) {
 	if err != nil || twice { // which of two counts is the host's choice
 		return p, false
 	}
+	var blocks []json.RawMessage
 	if content != nil {
-		if p.blocks, err = wire.Elements(content); err != nil {
+		if blocks, err = wire.Elements(content); err != nil {
 			return p, false
 		}
 	}
-	for _, b := range p.blocks {
-		text, isText := textOf(b)
-		p.texts = append(p.texts, text)
-		p.mixed = p.mixed || !isText
+	for _, b := range blocks {
+		i := itemOf(b)
+		p.items = append(p.items, i)
+		p.mixed = p.mixed || !i.isText
 	}
 	return p, true
 }
 
-// text is all texts of the result.
-func (p *parts) text() []byte {
-	if len(p.texts) == 1 {
-		return p.texts[0]
+// all chooses all blocks.
+func (p *parts) all() []bool {
+	out := make([]bool, len(p.items))
+	for i := range out {
+		out[i] = true
 	}
-	return bytes.Join(p.texts, []byte{'\n'})
+	return out
 }
 
-// textOf returns the text of a block of text.
-func textOf(block json.RawMessage) ([]byte, bool) {
-	if kind, _ := wire.Unquote(wire.Member(block, "type")); kind != "text" {
-		return nil, false
-	}
-	return wire.Text(wire.Member(block, "text"))
-}
-
-// withText returns a block of text with another text; what else it says stays.
-func withText(block json.RawMessage, text string) json.RawMessage {
-	out := []byte{'{'}
-	_ = wire.Members(block, func(key string, v json.RawMessage) bool { // it was read before
-		if len(out) > 1 {
-			out = append(out, ',')
+// text is the texts of these blocks.
+func (p *parts) text(of []bool) []byte {
+	var texts [][]byte
+	for i, on := range of {
+		if on {
+			texts = append(texts, p.items[i].text)
 		}
-		if key == "text" {
-			v = wire.Quote(text)
-		}
-		out = append(append(append(out, wire.Quote(key)...), ':'), v...)
-		return true
-	})
-	return append(out, '}')
-}
-
-// plain reports whether the result says nothing but one text: then the text is
-// what is captured, and read back without the JSON around it.
-func (p *parts) plain() bool {
-	if len(p.blocks) != 1 || p.mixed || p.structured != nil || !p.exact(0) {
-		return false
 	}
-	members := 0
-	_ = wire.Members(p.blocks[0], func(string, json.RawMessage) bool { members++; return true })
-	return members == 2
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	return bytes.Join(texts, newline)
 }
 
-// exact reports whether the i-th text has all that its block says: half a
-// surrogate pair is fine as an escape and has no place in a text.
-func (p *parts) exact(i int) bool {
-	return !bytes.Contains(p.texts[i], []byte("\uFFFD")) || !halfPair(wire.Member(p.blocks[i], "text"))
-}
+var newline = []byte{'\n'}
 
-// halfPair reports whether a string literal has an escape that is half a surrogate
-// pair.
-func halfPair(lit []byte) bool {
-	for {
-		i := bytes.IndexByte(lit, '\\')
-		if i < 0 || i+2 > len(lit) {
+// exact reports whether these blocks say nothing but their texts. What else the
+// first block of text says stays in its place, as all does of what is no text.
+func (p *parts) exact(of []bool) bool {
+	first := true
+	for i, on := range of {
+		if !on {
+			continue
+		}
+		it := &p.items[i]
+		if !it.exact() || it.isText && !it.bare && !first {
 			return false
 		}
-		lit = lit[i:]
-		switch kind := surrogate(lit); {
-		case kind == 'h' && surrogate(lit[6:]) == 'l':
-			lit = lit[12:]
-		case kind != 0:
-			return true
-		default:
-			lit = lit[2:]
-		}
+		first = first && !it.isText
 	}
+	return true
 }
 
-// surrogate says whether b begins with the escape of a high (h) or a low (l)
-// surrogate; 0 is neither.
-func surrogate(b []byte) byte {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' || b[2]|0x20 != 'd' {
-		return 0
-	}
-	switch {
-	case b[3] == '8' || b[3] == '9' || b[3]|0x20 == 'a' || b[3]|0x20 == 'b':
-		return 'h'
-	case b[3]|0x20 >= 'c' && b[3]|0x20 <= 'f':
-		return 'l'
-	}
-	return 0
-}
-
-// wraps reports whether the structure is nothing but the text again, as one member
-// of an object: what some frameworks make of a tool that returns a text.
-func (p *parts) wraps() bool {
-	if p.structured == nil || len(p.blocks) != 1 || p.mixed {
+// repeats reports whether the structure is nothing but the texts again: the value
+// that the text has as JSON, or what frameworks make of a tool that returns a text
+// or a list, an object with that as its one member.
+func (p *parts) repeats() bool {
+	if p.structured == nil || p.mixed || len(p.items) == 0 {
 		return false
 	}
-	var value json.RawMessage
-	members := 0
-	if wire.Members(p.structured, func(_ string, v json.RawMessage) bool { value = v; members++; return members == 1 }) != nil || members != 1 {
-		return false
-	}
-	text := wire.Member(p.blocks[0], "text")
-	if value[0] != '"' || len(value) > 7*len(text) || len(text) > 7*len(value) { // an escape is six bytes
-		return false
-	}
-	if bytes.Equal(value, text) {
+	if p.wraps() || len(p.items) == 1 && says(p.structured, p.items[0].text) {
 		return true
 	}
+	value, ok := onlyMember(p.structured)
+	if !ok {
+		return false
+	}
+	if len(p.items) == 1 && says(value, p.items[0].text) {
+		return true
+	}
+	values, err := wire.Elements(value)
+	if err != nil || len(values) != len(p.items) {
+		return false
+	}
+	for i, v := range values {
+		if !says(v, p.items[i].text) {
+			return false
+		}
+	}
+	return true
+}
+
+// wraps reports whether the structure is one text again, as a string.
+func (p *parts) wraps() bool {
+	if p.structured == nil || len(p.items) != 1 || p.mixed {
+		return false
+	}
+	value, ok := onlyMember(p.structured)
+	return ok && value[0] == '"' && says(value, p.items[0].text)
+}
+
+// onlyMember returns the value of an object's one member.
+func onlyMember(object json.RawMessage) (value json.RawMessage, ok bool) {
+	members := 0
+	err := wire.Members(object, func(_ string, v json.RawMessage) bool { value = v; members++; return members == 1 })
+	return value, err == nil && members == 1
+}
+
+// says reports whether a value is this text: as a string, or as what the text has
+// as JSON.
+func says(value json.RawMessage, text []byte) bool {
+	if value[0] != '"' {
+		return wire.Valid(text) && sameJSON(value, text)
+	}
+	const escape = 6 // bytes at most, of a character that has one
+	if len(value) > escape*len(text)+2 || len(text) > escape*len(value) || halfPair(value) {
+		return false
+	}
 	s, ok := wire.Text(value)
-	return ok && bytes.Equal(s, p.texts[0])
+	return ok && bytes.Equal(s, text)
+}
+
+// sameJSON reports whether two valid values are the same but for spaces and for
+// how strings are written.
+func sameJSON(a, b []byte) bool {
+	const spaces = " \t\r\n"
+	for {
+		a, b = bytes.TrimLeft(a, spaces), bytes.TrimLeft(b, spaces)
+		switch {
+		case len(a) == 0 || len(b) == 0:
+			return len(a) == len(b)
+		case a[0] != b[0]:
+			return false
+		case a[0] != '"':
+			a, b = a[1:], b[1:]
+			continue
+		}
+		s, t := literal(a), literal(b)
+		if !bytes.Equal(s, t) {
+			x, _ := wire.Text(s)
+			y, _ := wire.Text(t)
+			if !bytes.Equal(x, y) || halfPair(s) || halfPair(t) {
+				return false
+			}
+		}
+		a, b = a[len(s):], b[len(t):]
+	}
+}
+
+// literal returns the string literal that valid JSON begins with.
+func literal(b []byte) []byte {
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return b[:i+1]
+		}
+	}
+	return b
 }

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,9 +11,15 @@ import (
 	"heddle/internal/deliver/estimate"
 )
 
-// Reading is what read_result was asked for: one of query and cursor, or neither
-// for the beginning.
-type Reading struct{ Ref, Query, Cursor string }
+// Reading is what read_result was asked for: one of Query, Cursor and SQL, or none of
+// them for the beginning of Ref.
+type Reading struct {
+	Ref, Query, Cursor string
+	// SQL is a statement over all datasets, SaveAs keeps what it returns as a pinned
+	// dataset of that name, Export writes it to a file: csv, json, or a file name with
+	// one of them at its end.
+	SQL, SaveAs, Export string
+}
 
 const (
 	// maxFragments is how many places a search shows.
@@ -26,26 +33,43 @@ const (
 )
 
 // Read answers read_result. It never reaches a server.
-func (d *Deliverer) Read(p heddle.Principal, r Reading) (heddle.Delivery, error) {
-	c, err := d.o.Captures.Get(p, r.Ref)
-	if err != nil {
-		return heddle.Delivery{}, err
-	}
-	release, err := c.Hold() // it may not go between two reads
-	if err != nil {
-		return heddle.Delivery{}, err
-	}
-	defer release()
-	read := page
-	asked := r.Cursor
-	if r.Query != "" {
-		read, asked = search, r.Query
-	}
-	raw, err := read(c, asked)
+func (d *Deliverer) Read(ctx context.Context, call *heddle.Call, r Reading) (heddle.Delivery, error) {
+	raw, err := d.read(ctx, call, r)
 	if err != nil {
 		return heddle.Delivery{}, err
 	}
 	return heddle.Delivery{Raw: raw, Form: heddle.FormOwn, DeliveredTokens: estimate.Result(raw)}, nil
+}
+
+func (d *Deliverer) read(ctx context.Context, call *heddle.Call, r Reading) (json.RawMessage, error) {
+	if r.SQL != "" {
+		return d.queried(ctx, call, r)
+	}
+	c, err := d.o.Captures.Get(call.Principal, r.Ref)
+	if err != nil {
+		return nil, err
+	}
+	release, err := c.Hold() // it may not go between two reads
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if r.Query != "" {
+		return search(c, r.Query)
+	}
+	return page(c, r.Cursor)
+}
+
+// Whole captures a tool's definition for a host that was shown less than all of it,
+// and returns its name: the same as long as it is held. again is the tool of heddle
+// that shows definitions. "" means that it could not be kept.
+func (d *Deliverer) Whole(p heddle.Principal, t *heddle.Tool, again string) (ref string) {
+	c, err := d.o.Captures.PutOnce(p, heddle.ToolRef{Name: again}, t.Ref.Name+"_definition", t.Ref.String()+" "+t.Fingerprint, t.Definition)
+	if err != nil {
+		d.o.Logger.Warn("definition shown in part: it could not be captured", "tool", t.Ref.String(), "err", err)
+		return ""
+	}
+	return c.Ref
 }
 
 // page returns two blocks: where the second one stands, and the exact bytes.

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	"heddle/internal/capture"
 	"heddle/internal/deliver/estimate"
 	"heddle/internal/deliver/project"
-	"heddle/internal/wire"
 )
 
 // shaper makes the short delivery of one result.
@@ -22,6 +22,8 @@ type shaper struct {
 	parts     parts
 	threshold int
 	tokens    int                // of the result
+	note      string             // a line that goes before whatever is delivered
+	flat      string             // why the result is no table, once that was looked at
 	kept      []*capture.Capture // so far
 }
 
@@ -42,11 +44,15 @@ const (
 	// one of several may at least, in tokens.
 	extremeBudget = 350
 	leastBudget   = 150
+	// fairShare is what part of a result's tokens a projection may cost, where that is
+	// more than fairBudget.
+	fairShare  = 3
+	fairBudget = 600
 )
 
 // shorten returns a short delivery in place of the result, and false if there is
 // none. What it captured for one is in kept, also if it fails.
-func (s *shaper) shorten() (heddle.Delivery, bool) {
+func (s *shaper) shorten(ctx context.Context) (heddle.Delivery, bool) {
 	p, ok := takeApart(s.raw)
 	if !ok {
 		return heddle.Delivery{}, false
@@ -55,12 +61,18 @@ func (s *shaper) shorten() (heddle.Delivery, bool) {
 	if p.failed || p.mixed {
 		return s.blocks()
 	}
+	if m, _ := s.tables(ctx); m != nil {
+		return s.described(m), true
+	}
 	return s.single()
 }
 
 // discard gives up the captures of a delivery that is not made.
-func (s *shaper) discard() {
+func (s *shaper) discard(ctx context.Context) {
 	for _, c := range s.kept {
+		if s.d.SQL() {
+			s.d.o.Datasets.Forget(ctx, s.call.Principal, c.Ref)
+		}
 		s.d.o.Captures.Drop(s.call.Principal, c.Ref)
 	}
 	s.kept = nil
@@ -68,7 +80,7 @@ func (s *shaper) discard() {
 
 // input is what one of so many projections may take.
 func (s *shaper) input(of int) project.Input {
-	in := project.Input{IsError: s.parts.failed, MaxBytes: maxText/of - headRoom}
+	in := project.Input{IsError: s.parts.failed, MaxBytes: maxText/of - headRoom, Most: max(fairBudget, s.tokens/fairShare)}
 	if s.call.Mode == "extreme" {
 		in.Budget = extremeBudget
 	}
@@ -80,11 +92,12 @@ func (s *shaper) input(of int) project.Input {
 
 // single shortens a result of text and structured content alone to one text.
 func (s *shaper) single() (heddle.Delivery, bool) {
-	text := s.parts.text()
-	in, intro, structured := s.input(1), "", json.RawMessage(nil)
-	words, form := estimate.Text(text), estimate.Text(s.parts.structured)
-	switch wraps := s.parts.wraps(); {
-	case s.parts.structured == nil || wraps:
+	p := &s.parts
+	text := p.text(p.all())
+	in, intro, beside := s.input(1), "", json.RawMessage(nil)
+	words, form := estimate.Text(text), estimate.Text(p.structured)
+	switch {
+	case p.structured == nil || p.wraps():
 		if words <= whole*s.threshold && project.Keep(text) {
 			return heddle.Delivery{}, false
 		}
@@ -92,58 +105,42 @@ func (s *shaper) single() (heddle.Delivery, bool) {
 	case words > 2*form: // the text says more
 		in.Text = text
 		if form <= smallText {
-			structured = s.parts.structured
+			beside = p.structured
 		}
 	default:
-		in.JSON = s.parts.structured
+		in.JSON = p.structured
 		// A text that says something else than the structure is worth showing.
 		if words > 0 && words <= smallText && words < form/2 && len(text) <= introRoom {
 			intro = string(text) + "\n\n"
 			in.MaxBytes -= len(intro)
 		}
 	}
-	p, ok := s.d.project(in)
-	if !ok {
-		return heddle.Delivery{}, false
-	}
-	kind, content := capture.KindJSON, []byte(s.raw)
-	if s.parts.plain() {
-		kind, content = capture.KindText, text
-	}
-	c, ok := s.keep(kind, content)
-	if !ok {
-		return heddle.Delivery{}, false
-	}
-	short := s.head(c, s.tokens, p.Note) + "\n\n" + intro + strings.TrimRight(p.Text, "\n")
-	block := textBlock(short)
-	if len(s.parts.blocks) == 1 {
-		block = withText(s.parts.blocks[0], short)
-	}
-	return s.delivery([]json.RawMessage{block}, structured), true
+	return s.short(in, intro, p.all(), beside)
 }
 
 // blocks shortens the large texts of a failure or of a result with other blocks:
-// each keeps its place, and what is not text passes as it is.
+// each keeps its place, and what has no text passes as it is.
 func (s *shaper) blocks() (heddle.Delivery, bool) {
-	var large [][]byte
-	over, limit := make([]bool, len(s.parts.blocks)), s.threshold/max(1, len(s.parts.blocks))
-	for i, text := range s.parts.texts {
-		if len(text) > limit && estimate.Text(text) > limit {
-			over[i] = true
-			large = append(large, text)
+	p := &s.parts
+	large, n, limit := make([]bool, len(p.items)), 0, s.threshold/max(1, len(p.items))
+	for i := range p.items {
+		if text := p.items[i].text; len(text) > limit && estimate.Text(text) > limit {
+			large[i] = true
+			n++
 		}
 	}
-	structured := s.parts.structured != nil && estimate.Text(s.parts.structured) > s.threshold
+	structured := p.structured != nil && estimate.Text(p.structured) > s.threshold
 	switch {
-	case structured || len(large) > maxOwn:
-		return s.together(over, large, structured)
-	case len(large) == 0:
+	case structured || n > maxOwn:
+		return s.together(large, n, structured)
+	case n == 0:
 		return heddle.Delivery{}, false
 	}
 	var out []json.RawMessage
-	for i, b := range s.parts.blocks {
-		if over[i] {
-			short, ok := s.block(i, len(large))
+	for i := range p.items {
+		b := p.items[i].raw
+		if large[i] {
+			short, ok := s.own(&p.items[i], n)
 			if !ok {
 				return heddle.Delivery{}, false
 			}
@@ -151,71 +148,140 @@ func (s *shaper) blocks() (heddle.Delivery, bool) {
 		}
 		out = append(out, b)
 	}
-	return s.delivery(out, s.parts.structured), true
+	return s.delivery(out, p.structured), true
 }
 
-// together makes one text of large ones, in the place of the first, or of large
-// structured content, at the end. The capture is the whole result, because
-// structured content that is large is in it alone.
-func (s *shaper) together(over []bool, large [][]byte, structured bool) (heddle.Delivery, bool) {
-	in := s.input(1)
-	if len(large) > 0 {
-		in.Text = bytes.Join(large, []byte{'\n'})
+// together makes one text of n large ones, or of large structured content.
+func (s *shaper) together(large []bool, n int, structured bool) (heddle.Delivery, bool) {
+	in, beside := s.input(1), s.parts.structured
+	if n > 0 {
+		in.Text = s.parts.text(large)
 	} else {
 		in.JSON, in.IsError = s.parts.structured, false
 	}
+	if structured {
+		beside = nil
+	}
+	return s.short(in, "", large, beside)
+}
+
+// short puts one short text in place of the texts of these blocks, and of the
+// structured content unless that stays beside it.
+func (s *shaper) short(in project.Input, intro string, of []bool, beside json.RawMessage) (heddle.Delivery, bool) {
 	p, ok := s.d.project(in)
 	if !ok {
 		return heddle.Delivery{}, false
 	}
-	c, ok := s.keep(capture.KindJSON, s.raw)
+	left := s.left(of, s.parts.structured != nil && beside == nil)
+	c, ok := s.keep(left.kind, left.content)
 	if !ok {
 		return heddle.Delivery{}, false
 	}
-	short := s.head(c, s.tokens, p.Note) + "\n\n" + strings.TrimRight(p.Text, "\n")
-	var out []json.RawMessage
+	text := s.head(c, s.tokens, left.note, p.Note) + "\n\n" + intro + strings.TrimRight(p.Text, "\n")
+	return s.delivery(s.place(of, text, c.Ref), beside), true
+}
+
+// place returns the blocks with one text for those of these. It stands in the
+// first block of text, or at the end where there is none; the other texts go, and
+// what embeds one keeps its place and says where that is.
+func (s *shaper) place(of []bool, text, ref string) (out []json.RawMessage) {
 	said := false
-	for i, b := range s.parts.blocks {
-		if !over[i] {
-			out = append(out, b)
-		} else if !said {
+	for i := range s.parts.items {
+		switch it := &s.parts.items[i]; {
+		case !of[i]:
+			out = append(out, it.raw)
+		case !it.isText:
+			out = append(out, it.with("[in "+ref+"]"))
+		case !said:
 			said = true
-			out = append(out, withText(b, short))
+			out = append(out, it.with(text))
 		}
 	}
 	if !said {
-		out = append(out, textBlock(short))
+		out = append(out, textBlock(text))
 	}
-	if structured {
-		return s.delivery(out, nil), true
-	}
-	return s.delivery(out, s.parts.structured), true
+	return out
 }
 
-// block returns the short form of the i-th block, one of so many that are large.
-// One that no projection makes shorter stays as it is.
-func (s *shaper) block(i, of int) (json.RawMessage, bool) {
-	b, text := s.parts.blocks[i], s.parts.texts[i]
+// own returns the short form of one block of so many that are large. One that no
+// projection makes shorter stays as it is.
+func (s *shaper) own(it *item, of int) (json.RawMessage, bool) {
 	in := s.input(of)
-	in.Text = text
+	in.Text = it.text
 	p, ok := s.d.project(in)
 	if !ok {
-		return b, true
+		return it.raw, true
 	}
-	kind, content := capture.KindText, text
-	if !s.parts.exact(i) {
-		kind, content = capture.KindJSON, []byte(b)
+	kind, content := capture.KindText, it.text
+	if !it.exact() {
+		kind, content = capture.KindJSON, []byte(it.raw)
 	}
 	c, ok := s.keep(kind, content)
 	if !ok {
 		return nil, false
 	}
-	return withText(b, s.head(c, estimate.Text(text), p.Note)+"\n\n"+strings.TrimRight(p.Text, "\n")), true
+	return it.with(s.head(c, estimate.Text(it.text), replaced(content), p.Note) + "\n\n" + strings.TrimRight(p.Text, "\n")), true
+}
+
+// left is what a short text stands for.
+type left struct {
+	kind    capture.Kind
+	content []byte
+	note    string // what it is
+	// text is how much of the content is text, where structured content follows on a
+	// new line; 0 if it does not.
+	text int
+}
+
+// left returns what goes with the texts of these blocks and, perhaps, with the
+// structured content: as a host would have read it, where that is all that they
+// say, else as JSON. JSON in a page is escaped once more, so a model pays more for
+// its texts than they cost in the result.
+func (s *shaper) left(of []bool, structured bool) left {
+	p, n := &s.parts, 0
+	for _, on := range of {
+		if on {
+			n++
+		}
+	}
+	said := ""
+	if n > 1 {
+		said = fmt.Sprintf("%d text blocks, joined by line breaks. ", n)
+	}
+	out := left{kind: capture.KindJSON, content: s.raw}
+	text := p.text(of)
+	switch {
+	case !p.exact(of):
+	case n == 0 && p.mixed:
+		out.content = p.structured
+	case n == 0:
+	case !structured:
+		out = left{kind: capture.KindText, content: text, note: said}
+	case p.repeats():
+		out = left{kind: capture.KindText, content: text, note: said + "structuredContent says the same. "}
+	case p.mixed || estimate.Text(text) > smallText:
+		out = left{kind: capture.KindText, content: append(append(bytes.Clone(text), '\n'), p.structured...), note: said + "structuredContent follows on a new line. ", text: len(text)}
+	}
+	out.note += replaced(out.content)
+	return out
+}
+
+// replaced says how much of what is captured was lost before it came here.
+func replaced(content []byte) string {
+	n := bytes.Count(content, replacement)
+	if n == 0 {
+		return ""
+	}
+	return counted(n, "character is", "characters are") + " U+FFFD, in place of bytes that are no UTF-8. "
 }
 
 // keep captures content.
 func (s *shaper) keep(kind capture.Kind, content []byte) (*capture.Capture, bool) {
-	c, err := s.d.o.Captures.Put(s.call.Principal, s.tool.Ref, kind, content)
+	name := s.tool.Ref.Name
+	if s.call.Mode == "loom" {
+		name = loomPrefix + s.tool.Ref.Server + "_" + name
+	}
+	c, err := s.d.o.Captures.PutAs(s.call.Principal, s.tool.Ref, name, kind, content)
 	if err != nil {
 		s.d.o.Logger.Warn("result delivered whole: it could not be captured", "tool", s.tool.Ref.String(), "err", err)
 		return nil, false
@@ -225,18 +291,18 @@ func (s *shaper) keep(kind capture.Kind, content []byte) (*capture.Capture, bool
 }
 
 // head is the line that says what stands here and where the rest is.
-func (s *shaper) head(c *capture.Capture, tokens int, note string) string {
-	size, what := fmt.Sprintf("about %s tokens", grouped(tokens)), "JSON"
+func (s *shaper) head(c *capture.Capture, tokens int, what, shown string) string {
+	size, kind := fmt.Sprintf("about %s tokens", grouped(tokens)), "JSON"
 	if c.Kind == capture.KindText {
-		what = "text"
+		kind = "text"
 		if c.Lines > 1 {
 			size += fmt.Sprintf(", %s lines", grouped(c.Lines))
 		}
 	}
-	if note != "" {
-		note = " " + strings.TrimRight(note, ".") + "."
+	if shown != "" {
+		shown = strings.TrimRight(shown, ".") + ". "
 	}
-	return fmt.Sprintf(`[%s: %s, captured whole.%s read_result {"result_ref":%q} pages the exact %s; with "query" it searches.]`, c.Ref, size, note, c.Ref, what)
+	return fmt.Sprintf(`[%s: %s, captured whole. %s%sread_result {"result_ref":%q} pages the exact %s; with "query" it searches.]`, c.Ref, size, what, shown, c.Ref, kind)
 }
 
 // grouped writes a number with separators.
@@ -269,9 +335,4 @@ func (s *shaper) delivery(blocks []json.RawMessage, structured json.RawMessage) 
 		d.Refs = append(d.Refs, c.Ref)
 	}
 	return d
-}
-
-func textBlock(text string) json.RawMessage {
-	out := append([]byte(`{"type":"text","text":`), wire.Quote(text)...)
-	return append(out, '}')
 }

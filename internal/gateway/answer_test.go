@@ -106,7 +106,7 @@ func TestAnswerIsSmall(t *testing.T) {
 		if len(matches) == 0 {
 			continue
 		}
-		answer := matchText(matches, "")
+		answer := matchText(matches, "", kept)
 		costs = append(costs, count.Count(answer))
 		if len(answer) > maxAnswer {
 			t.Errorf("%q: %d bytes", q, len(answer))

@@ -34,7 +34,15 @@ func (g *Gateway) Find(p heddle.Principal, query, server string, once Once) (str
 	if err != nil || len(matches) == 0 {
 		return nothing, err
 	}
-	return matchText(matches, g.Introduce(p, matches, once)), nil
+	whole := func(t *heddle.Tool) string { return g.Whole(p, t, "find_tool") }
+	return matchText(matches, g.Introduce(p, matches, once), whole), nil
+}
+
+// Whole returns the name under which read_result has a tool's whole definition, for
+// a host that is shown less. again is the tool of heddle that shows it. "" means
+// that there is none.
+func (g *Gateway) Whole(p heddle.Principal, t *heddle.Tool, again string) string {
+	return g.deliver.Whole(p, t, again)
 }
 
 // Search returns at most n tools of the authorized catalog that fit the query. If
@@ -190,6 +198,8 @@ type shown struct {
 	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
 	// Signature stands for the schema where that is left out.
 	Signature string `json:"signature,omitempty"`
+	// ResultRef is what read_result has the whole definition by, where this is less.
+	ResultRef string `json:"result_ref,omitempty"`
 }
 
 // lean is how long the answer may get before matches after the first are shown
@@ -198,33 +208,38 @@ type shown struct {
 const lean = 3000
 
 // matchText lists the matches, one JSON object a line, after what their servers
-// say. The best match is shown whole if there is room at all; the others in the
-// room that it leaves.
-func matchText(matches []catalog.Match, about string) string {
+// say. The best match is shown whole if there is room at all, else as much of it,
+// with what whole captures it by; the others are shown in the room that it leaves.
+func matchText(matches []catalog.Match, about string, whole func(*heddle.Tool) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%sCall one of these with call_tool, its name as `tool`.\n", about)
 	room := maxAnswer - b.Len()
 	spent := 0
 	for i, m := range matches {
 		left := len(matches) - i - 1
-		line := fit(m.Tool, room-left*brief)
+		line := fit(m.Tool, room-left*brief, whole)
 		if i > 0 && spent+len(line) > lean {
-			line = fitSignature(m.Tool, min(len(line), brief))
+			line = fitSignature(m.Tool, min(len(line), brief), "")
 		}
 		spent += len(line)
 		room -= len(line) + 1
 		b.WriteByte('\n')
 		b.WriteString(line)
+		whole = nil // who wants more of the others asks for them
 	}
 	return b.String()
 }
 
 // fit returns the tool as one line of at most room bytes, giving up first on
-// long enums, then on the schema, then on the end of the description.
-func fit(t *heddle.Tool, room int) string {
+// long enums, then on the schema, then on the end of the description. whole names
+// what has all of it then; nil is nothing.
+func fit(t *heddle.Tool, room int, whole func(*heddle.Tool) string) string {
 	out := shown{Name: t.Exposed, Description: t.Description, InputSchema: bare(t.Listed)}
 	if line := encode(out); len(line) <= room {
 		return line
+	}
+	if whole != nil {
+		out.ResultRef = whole(t)
 	}
 	out.InputSchema = shortEnums(out.InputSchema)
 	if line := encode(out); len(line) <= room {
@@ -236,17 +251,20 @@ func fit(t *heddle.Tool, room int) string {
 			return line
 		}
 	}
-	return fitSignature(t, room)
+	return fitSignature(t, room, out.ResultRef)
 }
 
 // brief is how long a match is that is shown without its schema, in bytes.
 const brief = 640
 
 // fitSignature returns the tool without its schema as one line of at most room
-// bytes, or as short as it gets.
-func fitSignature(t *heddle.Tool, room int) string {
-	out := shown{Name: t.Exposed, Signature: schema.Signature("", t)}
-	const ask = " (Ask for the exact name to see its schema.)"
+// bytes, or as short as it gets. ref is what has the schema, "" if nothing has.
+func fitSignature(t *heddle.Tool, room int, ref string) string {
+	out := shown{Name: t.Exposed, Signature: schema.Signature("", t), ResultRef: ref}
+	ask := " (Ask for the exact name to see its schema.)"
+	if ref != "" {
+		ask = " (read_result with this result_ref shows its schema.)"
+	}
 	for n := 240; ; n /= 2 { // what is escaped takes more room than its length
 		out.Description = strings.TrimSpace(cut(t.Description, n) + ask)
 		line := encode(out)

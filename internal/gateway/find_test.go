@@ -57,17 +57,20 @@ func TestFit(t *testing.T) {
 	for name, schema := range schemas {
 		for _, description := range []string{"Short.", strings.Repeat("Långt <&> ", 7000), strings.Repeat("\x01", 7000), strings.Repeat("\u2028", 7000)} {
 			for _, room := range []int{1000, 4000, maxAnswer} {
-				line := fit(&heddle.Tool{Exposed: "t", Description: description, Listed: json.RawMessage(schema)}, room)
+				line := fit(&heddle.Tool{Exposed: "t", Description: description, Listed: json.RawMessage(schema)}, room, nil)
 				if len(line) > room || !json.Valid([]byte(line)) || strings.Contains(line, "\n") || !utf8.ValidString(line) {
 					t.Errorf("%s, description of %d, room %d: %d bytes: %.200s", name, len(description), room, len(line), line)
 				}
 			}
 		}
 	}
-	if got, want := fit(&heddle.Tool{Exposed: "t", Description: "<d>", Listed: json.RawMessage(schemas["small"])}, 1000), `{"name":"t","description":"<d>","inputSchema":`+schemas["small"]+`}`; got != want {
+	if got, want := fit(&heddle.Tool{Exposed: "t", Description: "<d>", Listed: json.RawMessage(schemas["small"])}, 1000, nil), `{"name":"t","description":"<d>","inputSchema":`+schemas["small"]+`}`; got != want {
 		t.Errorf("a tool that fits: %s, want %s", got, want)
 	}
-	got := fit(&heddle.Tool{Exposed: "t", Listed: json.RawMessage(schemas["enum"])}, maxAnswer)
+	got := fit(&heddle.Tool{Exposed: "t", Listed: json.RawMessage(schemas["enum"])}, maxAnswer, kept)
+	if !strings.HasSuffix(got, `"result_ref":"`+kept(nil)+`"}`) {
+		t.Errorf("a long enum does not say where all of it is: …%s", got[len(got)-300:])
+	}
 	if !strings.Contains(got, `"5000 values in all, the first 10 are shown"`) || !strings.Contains(got, `"region-00009"]`) || strings.Contains(got, "region-00010") {
 		t.Errorf("a long enum: %.400s", got)
 	}
@@ -83,13 +86,16 @@ func TestMatchTextIsBounded(t *testing.T) {
 	}
 	for first := 8500; first < 10500; first += 50 {
 		for _, second := range []int{0, 100, 500, 1000, 5000} {
-			answer := matchText([]catalog.Match{match("a", first, ""), match("b", second, strings.Repeat("\x02", 900)), match("c", 5000, strings.Repeat("report ", 200))}, "")
+			answer := matchText([]catalog.Match{match("a", first, ""), match("b", second, strings.Repeat("\x02", 900)), match("c", 5000, strings.Repeat("report ", 200))}, "", kept)
 			if len(answer) > maxAnswer || strings.Count(answer, `"name":"`) != 3 {
 				t.Fatalf("schemas of %d and %d bytes: an answer of %d bytes", first, second, len(answer))
 			}
 		}
 	}
 }
+
+// kept is where every definition can be captured.
+func kept(*heddle.Tool) string { return strings.Repeat("n", 48) + "_definition_123456789" }
 
 // never is a session that has been told of every server.
 func never(string) bool { return false }

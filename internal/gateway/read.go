@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"errors"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 // Read answers read_result from what was captured for the principal of c. Where
 // the capture is gone, the error names the tool to call again as the host knows
 // it.
-func (g *Gateway) Read(c *heddle.Call, r deliver.Reading) (heddle.Delivery, error) {
-	d, err := g.deliver.Read(c.Principal, r)
+func (g *Gateway) Read(ctx context.Context, c *heddle.Call, r deliver.Reading) (heddle.Delivery, error) {
+	d, err := g.deliver.Read(ctx, c, r)
 	var gone *capture.Gone
 	var e *heddle.Error
 	if !errors.As(err, &gone) || !errors.As(err, &e) {
@@ -39,3 +40,9 @@ func knownAs(t *heddle.Tool, mode string) string {
 	}
 	return t.Exposed
 }
+
+// SQL reports whether hosts can ask for rows of tables.
+func (g *Gateway) SQL() bool { return g.deliver.SQL() }
+
+// Loom answers the tools of loom mode.
+func (g *Gateway) Loom() deliver.Loom { return g.deliver.Loom() }

@@ -59,15 +59,18 @@ func (t *Tokens) Scan(v any) error {
 	return err
 }
 
-func scanCall(rows *sql.Rows) (Row, error) {
+// scanCall reads a row, and into more what is selected behind [callColumns].
+func scanCall(rows *sql.Rows, more ...any) (Row, error) {
 	var r Row
 	var at int64
 	var us [5]int64
 	var decisions sql.NullString
-	err := rows.Scan(&at, &r.Principal, &r.Session, &r.Mode, &r.Tool, &r.Server, &r.Name,
+	err := rows.Scan(append([]any{
+		&at, &r.Principal, &r.Session, &r.Mode, &r.Tool, &r.Server, &r.Name,
 		&r.Kind, &r.IsError, &decisions, &r.Form,
 		&us[0], &us[1], &us[2], &us[3], &us[4],
-		&r.UpstreamBytes, &r.DeliveredBytes, &r.UpstreamTokens, &r.DeliveredTokens, &r.DefinitionTokens, &r.CacheHit)
+		&r.UpstreamBytes, &r.DeliveredBytes, &r.UpstreamTokens, &r.DeliveredTokens, &r.DefinitionTokens, &r.CacheHit,
+	}, more...)...)
 	if err != nil {
 		return Row{}, err
 	}

@@ -8,7 +8,8 @@
 //
 // Start with ledger.go (the callers' side), then writer.go (when and how often
 // is written, what happens on failure) and store.go (the file). read.go is the
-// way back out.
+// way back out; sums.go and tools.go add up for reports, follow.go reads on, and
+// query.go runs a user's SELECT.
 package ledger
 
 import (

@@ -5,13 +5,19 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Reader reads a ledger while others write to it. Use it from one goroutine at a
 // time and close it.
 type Reader struct {
+	path string
+	file os.FileInfo
 	db   *sql.DB
 	conn *sql.Conn
 }
@@ -19,14 +25,42 @@ type Reader struct {
 // OpenReader opens the ledger at path for reading. The error wraps
 // [fs.ErrNotExist] if no call has been recorded there yet.
 func OpenReader(ctx context.Context, path string) (*Reader, error) {
-	if _, err := os.Stat(path); err != nil {
+	file, err := os.Stat(path)
+	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}
 	db, conn, err := connect(ctx, path, "ro")
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}
-	return &Reader{db: db, conn: conn}, nil
+	r := &Reader{path: path, file: file, db: db, conn: conn}
+	if err := r.check(ctx); err != nil {
+		_ = r.Close()
+		return nil, fmt.Errorf("read ledger: %w", err)
+	}
+	return r, nil
+}
+
+// check refuses another program's file, and lets this connection change nothing:
+// not the file, and no other by attaching it.
+func (r *Reader) check(ctx context.Context) error {
+	if _, err := r.conn.ExecContext(ctx, "PRAGMA query_only = 1"); err != nil {
+		return err
+	}
+	if _, err := sqlite.Limit(r.conn, sqlite3.SQLITE_LIMIT_ATTACHED, 0); err != nil {
+		return err
+	}
+	var app, objects int
+	err := r.conn.QueryRowContext(ctx, `SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id`).Scan(&app, &objects)
+	switch {
+	case err != nil:
+		return err
+	case app == 0 && objects == 0: // created, and its tables are still to come
+		return fs.ErrNotExist
+	case app != applicationID:
+		return errForeign
+	}
+	return nil
 }
 
 // Totals are what a ledger holds.
@@ -50,19 +84,22 @@ func (r *Reader) Totals(ctx context.Context) (Totals, error) {
 
 // Calls returns the last n calls that were recorded, newest first.
 func (r *Reader) Calls(ctx context.Context, n int) ([]Row, error) {
-	return list(ctx, r.conn, "SELECT "+strings.Join(callColumns, ",")+" FROM calls ORDER BY id DESC LIMIT ?", n, scanCall)
+	return collect(ctx, r.conn, "SELECT "+columnList(callColumns)+" FROM calls ORDER BY id DESC LIMIT ?", []any{n}, func(rows *sql.Rows) (Row, error) { return scanCall(rows) })
 }
 
 // Sessions returns the n sessions that started last, newest first.
 func (r *Reader) Sessions(ctx context.Context, n int) ([]SessionRow, error) {
-	return list(ctx, r.conn, "SELECT "+strings.Join(sessionColumns, ",")+" FROM sessions ORDER BY started DESC LIMIT ?", n, scanSession)
+	return collect(ctx, r.conn, "SELECT "+columnList(sessionColumns)+" FROM sessions ORDER BY started DESC LIMIT ?", []any{n}, scanSession)
 }
 
 // Close closes the file.
 func (r *Reader) Close() error { return errors.Join(r.conn.Close(), r.db.Close()) }
 
-func list[T any](ctx context.Context, conn *sql.Conn, query string, n int, scan func(*sql.Rows) (T, error)) ([]T, error) {
-	rows, err := conn.QueryContext(ctx, query, n)
+func columnList(columns []string) string { return strings.Join(columns, ",") }
+
+// collect returns what scan makes of each row.
+func collect[T any](ctx context.Context, conn *sql.Conn, query string, args []any, scan func(*sql.Rows) (T, error)) ([]T, error) {
+	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read ledger: %w", err)
 	}

@@ -175,29 +175,22 @@ func (p *Policy) access(ref heddle.ToolRef) Access {
 		return Access{Rule: why}
 	}
 	n := namesOf(ref)
-	server, hasServer := p.servers[ref.Server]
-	if hit := p.deny.find(&n); hit != nil {
-		return p.deny.refused(hit)
-	}
-	if hasServer {
-		if hit := server.deny.find(&n); hit != nil {
-			return server.deny.refused(hit)
+	layers := []serverLists{{p.allow, p.deny}, p.servers[ref.Server], p.profile}
+	for _, l := range layers {
+		if hit := l.deny.find(&n); hit != nil {
+			return l.deny.refused(hit)
 		}
 	}
 	rule := `allow "*"`
-	if p.allow != nil {
-		hit := p.allow.find(&n)
-		if hit == nil {
-			return Access{Rule: "not in tools.allow"}
+	for _, l := range layers {
+		if l.allow == nil {
+			continue
 		}
-		rule = p.allow.named(hit)
-	}
-	if hasServer && server.allow != nil {
-		hit := server.allow.find(&n)
+		hit := l.allow.find(&n)
 		if hit == nil {
-			return Access{Rule: "not in " + server.allow.name}
+			return Access{Rule: "not in " + l.allow.name}
 		}
-		rule = server.allow.named(hit)
+		rule = l.allow.named(hit)
 	}
 	return Access{Allowed: true, Rule: rule}
 }

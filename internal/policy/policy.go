@@ -32,6 +32,9 @@ type Config struct {
 	// Servers holds lists of single servers by name. A tool must pass both these and
 	// the global ones.
 	Servers map[string]ServerRules
+	// Profile holds lists that a tool must pass as well; its zero value lets all
+	// pass.
+	Profile ServerRules
 	// Params holds rules by tool pattern, then parameter: a name, or a JSON pointer
 	// if it begins with "/".
 	Params map[string]map[string]ParamRule
@@ -39,8 +42,8 @@ type Config struct {
 	SchemaCache int
 }
 
-// ServerRules are the lists of one server, with the same meaning as the global
-// ones; patterns also match the tool's own name.
+// ServerRules are lists besides the global ones. Those of one server have
+// the same meaning; their patterns also match the tool's own name.
 type ServerRules struct {
 	Allow []string
 	Deny  []string
@@ -52,6 +55,7 @@ type Policy struct {
 	allow   *list // nil: all
 	deny    list
 	servers map[string]serverLists
+	profile serverLists
 	params  []paramRules
 	schemas *schema.Cache
 	checks  []check
@@ -119,6 +123,9 @@ func New(c Config) (*Policy, error) {
 			return nil, err
 		}
 	}
+	if p.profile, err = newLists("profile.tools.", c.Profile, false); err != nil {
+		return nil, err
+	}
 	if p.params, err = newParams(c.Params); err != nil {
 		return nil, err
 	}
@@ -133,18 +140,20 @@ func New(c Config) (*Policy, error) {
 	return p, nil
 }
 
-func (p *Policy) addServer(name string, r ServerRules) error {
-	prefix := "servers." + name + ".tools."
-	allow, err := allowList(prefix+"allow", prefix+"allow", r.Allow, true)
+func (p *Policy) addServer(name string, r ServerRules) (err error) {
+	p.servers[name], err = newLists("servers."+name+".tools.", r, true)
+	return err
+}
+
+// newLists makes the lists below prefix; bare lets patterns of the allow list
+// match the tool's own name.
+func newLists(prefix string, r ServerRules, bare bool) (serverLists, error) {
+	allow, err := allowList(prefix+"allow", prefix+"allow", r.Allow, bare)
 	if err != nil {
-		return err
+		return serverLists{}, err
 	}
 	deny, err := newList(prefix+"deny", prefix+"deny", r.Deny, true, true)
-	if err != nil {
-		return err
-	}
-	p.servers[name] = serverLists{allow, deny}
-	return nil
+	return serverLists{allow, deny}, err
 }
 
 func allowList(name, rule string, texts []string, bare bool) (*list, error) {

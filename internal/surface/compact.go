@@ -26,10 +26,12 @@ const (
 )
 
 // The descriptions teach the workflow. They are counted: the whole list must
-// stay under 280 tokens without the servers.
+// stay under 350 tokens without the servers, 280 without SQL.
 const (
 	findText = "Find tools of the servers behind heddle. One capability a query, in English: action, object and product, not the whole task. Returns at most 3 tools with input schemas; an exact name returns that tool."
 	callText = "Run a tool that find_tool returned, with arguments that fit its input schema. Find it first."
+	// sqlText is for hosts that have SQL: one turn in place of two.
+	sqlText = " sql (DuckDB) returns only rows of a tabular result, FROM result."
 )
 
 // Tools implements [Mode].
@@ -38,10 +40,14 @@ func (*compact) Tools(g *gateway.Gateway, p heddle.Principal, booted bool) []jso
 	if servers := serverText(g.Servers(p, booted)); servers != "" {
 		text += " Servers: " + servers + "."
 	}
+	call, sql := callText, ""
+	if g.SQL() {
+		call, sql = callText+sqlText, `,"sql":{"type":"string"}`
+	}
 	return []json.RawMessage{
 		fmt.Appendf(nil, `{"name":"find_tool","description":%s,"inputSchema":{"type":"object","properties":{"query":{"type":"string"},"server":{"type":"string"}},"required":["query"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`, wire.Quote(text)),
-		fmt.Appendf(nil, `{"name":"call_tool","description":%s,"inputSchema":{"type":"object","properties":{"tool":{"type":"string"},"arguments":{"type":"object"}},"required":["tool"],"additionalProperties":false},"annotations":{"destructiveHint":true,"openWorldHint":true}}`, wire.Quote(callText)),
-		readResultDefinition,
+		fmt.Appendf(nil, `{"name":"call_tool","description":%s,"inputSchema":{"type":"object","properties":{"tool":{"type":"string"},"arguments":{"type":"object"}%s},"required":["tool"],"additionalProperties":false},"annotations":{"destructiveHint":true,"openWorldHint":true}}`, wire.Quote(call), sql),
+		readResultDefinition(g),
 	}
 }
 
@@ -53,7 +59,7 @@ func (m *compact) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) 
 	case findTool:
 		return g.Own(ctx, c, func(ctx context.Context) (heddle.Delivery, error) { return m.find(ctx, g, c) })
 	case readResult:
-		return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return readCaptured(g, c) })
+		return readCaptured(ctx, g, c)
 	}
 	return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) {
 		return heddle.Delivery{}, &heddle.Error{
@@ -68,7 +74,7 @@ func (m *compact) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) 
 func (*compact) call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
 	inner := *c
 	inner.Tool, inner.Arguments = "", nil
-	err := fields(c.Arguments, map[string]*string{"tool": &inner.Tool}, map[string]*json.RawMessage{"arguments": &inner.Arguments})
+	err := fields(c.Arguments, map[string]*string{"tool": &inner.Tool, "sql": &inner.SQL}, map[string]*json.RawMessage{"arguments": &inner.Arguments})
 	if err == nil && inner.Tool == "" {
 		err = invalid(heddle.Violation{Path: "/tool", Keyword: "required", Message: "the tool's name as find_tool gave it is required"})
 	}

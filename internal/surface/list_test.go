@@ -37,8 +37,11 @@ func TestLists(t *testing.T) {
 		"a": {Tools: toolsNamed("one", "search", "read_result")}, "b": {Tools: toolsNamed("two", "search", "b/slash")},
 	}}, func(t *testing.T, s *stage) {
 		want := ownTools[s.mode]
-		if s.mode == "native" {
+		switch s.mode {
+		case "native":
 			want = []string{"one", "a_search", "a_read_result", "two", "b_search", "b/slash", "read_result"}
+		case "loom":
+			want = []string{"a_one", "a_search", "a_read_result", "b_two", "b_search", "b_b_slash", "read_result"}
 		}
 		if diff := cmp.Diff(want, toolNames(t, s.list())); diff != "" {
 			t.Errorf("tools (-want +got):\n%s", diff)
@@ -52,9 +55,9 @@ func TestListChanged(t *testing.T) {
 		before := string(s.list().Result)
 		for i, name := range []string{"fresh", "another"} {
 			text(t, s.run("up_add_tool", `{"name":"`+name+`","times":20}`))
-			if s.mode == "native" {
+			if searchTool[s.mode] == "" {
 				s.WaitReceived(changed, i+1)
-				if got := toolNames(t, s.list()); !slices.Contains(got, name) {
+				if got := toolNames(t, s.list()); !slices.Contains(got, name) && !slices.Contains(got, "up_"+name) {
 					t.Errorf("tools %q, want %s among them", got, name)
 				}
 				continue
@@ -64,11 +67,11 @@ func TestListChanged(t *testing.T) {
 				return strings.Contains(answer, `"up_`+name+`"`) || strings.Contains(answer, " up::"+name+"(")
 			}, "%s among what is found", name)
 		}
-		if after := string(s.list().Result); s.mode != "native" && after != before {
+		if after := string(s.list().Result); searchTool[s.mode] != "" && after != before {
 			t.Errorf("the mode's list changed with the tools behind it:\n%s\n%s", before, after)
 		}
 		s.close()
-		if got, want := len(s.Received(changed)), map[string]int{"native": 2}[s.mode]; got != want {
+		if got, want := len(s.Received(changed)), map[string]int{"native": 2, "loom": 2}[s.mode]; got != want {
 			t.Errorf("%d notifications, want %d", got, want)
 		}
 	})
@@ -84,14 +87,14 @@ func TestListNotChanged(t *testing.T) {
 			s.servers["up"].WaitEvents(t, "list", lists+i+1)
 		}
 		text(t, s.run("up_add_tool", `{"name":"fresh","times":1}`))
-		if s.mode == "native" {
+		if searchTool[s.mode] == "" {
 			s.WaitReceived(changed, 1)
 		} else {
 			s.servers["up"].WaitEvents(t, "list", lists+3)
 			text(t, s.run("up_echo", "{}"))
 		}
 		s.close()
-		if got, want := len(s.Received(changed)), map[string]int{"native": 1}[s.mode]; got != want {
+		if got, want := len(s.Received(changed)), map[string]int{"native": 1, "loom": 1}[s.mode]; got != want {
 			t.Errorf("%d notifications, want %d", got, want)
 		}
 	})
@@ -152,8 +155,11 @@ func TestListWithFailingServers(t *testing.T) {
 		"ok": {Tools: toolsNamed("fine")}, "broken": {InitError: json.RawMessage(`{"code":-32603,"message":"no"}`)}, "unlisted": {ListError: json.RawMessage(`{"code":-32603,"message":"no"}`)},
 	}}, func(t *testing.T, s *stage) {
 		want := ownTools[s.mode]
-		if s.mode == "native" {
+		switch s.mode {
+		case "native":
 			want = []string{"fine", "read_result"}
+		case "loom":
+			want = []string{"ok_fine", "read_result"}
 		}
 		if diff := cmp.Diff(want, toolNames(t, s.list())); diff != "" {
 			t.Errorf("tools (-want +got):\n%s", diff)
@@ -169,14 +175,14 @@ func TestListWithFailingServers(t *testing.T) {
 // boolean sub-schemas.
 func TestOwnDefinitionsArePortable(t *testing.T) {
 	for _, mode := range modes {
-		s := newStage(t, stageOptions{mode: mode, servers: map[string]mcptest.Options{"up": {Tools: toolsNamed("only")}}})
+		s := newStage(t, stageOptions{mode: mode, sql: mcptest.SQL(t), servers: map[string]mcptest.Options{"up": {Tools: toolsNamed("only")}}})
 		list, err := wire.Elements(wire.Member(s.list().Result, "tools"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range list {
 			name, _ := wire.Unquote(wire.Member(d, "name"))
-			if name == "only" {
+			if name == "only" || name == "up_only" {
 				continue
 			}
 			var schema map[string]any

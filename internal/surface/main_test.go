@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 // modes are what every test of the matrix runs in.
-var modes = []string{"native", "compact", "extreme", "mesh"}
+var modes = []string{"native", "compact", "extreme", "mesh", "loom"}
 
 // eachMode runs a test once in every mode, with a daemon of its own.
 func eachMode(t *testing.T, o stageOptions, test func(t *testing.T, s *stage)) {
@@ -66,6 +66,8 @@ type stageOptions struct {
 	// state is where names of captures are numbered and temp where captures go that
 	// have no room in memory; "" is nowhere and the system's.
 	state, temp string
+	// sql is the SQL worker; "" is none.
+	sql string
 	// breaks says that the daemon is going to end with an error, which is kept.
 	breaks bool
 }
@@ -164,7 +166,7 @@ func (s *stage) build(o stageOptions) surface.Mode {
 	}
 	s.daemon = daemon.New(daemon.Options{
 		Config: cfg, Logger: slog.New(slog.NewTextHandler(s.log, nil)), LedgerPath: o.ledger, Mode: o.mode,
-		Environ: func() []string { return nil }, InProcess: s.upstreams(o), StateDir: o.state, TempDir: o.temp,
+		Environ: func() []string { return nil }, InProcess: s.upstreams(o), StateDir: o.state, TempDir: o.temp, SQL: o.sql,
 	})
 	mode, err := surface.NewMode(o.mode, surface.Options{KeepOutputSchema: cfg.Results.OutputSchema == "keep", MeshResults: cfg.Results.Mesh})
 	if err != nil {

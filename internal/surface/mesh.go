@@ -61,7 +61,7 @@ func (m *mesh) Tools(g *gateway.Gateway, p heddle.Principal, booted bool) []json
 		json.RawMessage(`{"name":"mesh_status","description":"Servers, their state and tools, and what heddle saves.","inputSchema":{"type":"object","properties":{},"additionalProperties":false},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`),
 	}
 	if m.reads {
-		tools = append(tools, readResultDefinition)
+		tools = append(tools, readResultDefinition(g))
 	}
 	return tools
 }
@@ -91,7 +91,7 @@ func (m *mesh) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (he
 		return answer(m.status)
 	case readResult:
 		if m.reads {
-			return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return readCaptured(g, c) })
+			return readCaptured(ctx, g, c)
 		}
 	}
 	return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) {
@@ -187,8 +187,20 @@ func (m *mesh) describe(g *gateway.Gateway, c *heddle.Call) (json.RawMessage, er
 	text := string(minify.Lines(short))
 	if cut {
 		text += "\nShortened, because the whole is too large to show."
+		if ref := m.whole(g, c, tool); ref != "" {
+			text += fmt.Sprintf(" read_result {\"result_ref\":%q} pages all of it.", ref)
+		}
 	}
 	return textResult(text), nil
+}
+
+// whole captures a definition that is shown in part, for hosts that have
+// read_result.
+func (m *mesh) whole(g *gateway.Gateway, c *heddle.Call, t *heddle.Tool) (ref string) {
+	if !m.reads {
+		return ""
+	}
+	return g.Whole(c.Principal, t, meshDescribe)
 }
 
 // invoke translates mesh_invoke_tool into the call that it wraps.

@@ -21,13 +21,13 @@ func (m native) Tools(g *gateway.Gateway, p heddle.Principal, _ bool) []json.Raw
 	for _, t := range snapshot.Tools() {
 		out = append(out, snapshot.NativeDefinition(t, m.o.KeepOutputSchema))
 	}
-	return append(out, readResultDefinition)
+	return append(out, readResultDefinition(g))
 }
 
 // Call implements [Mode].
 func (native) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
 	if c.Tool == readResult {
-		return g.Own(ctx, c, func(context.Context) (heddle.Delivery, error) { return readCaptured(g, c) })
+		return readCaptured(ctx, g, c)
 	}
 	return g.Call(ctx, c)
 }

@@ -217,8 +217,8 @@ func TestTextIsParsed(t *testing.T) {
 func TestOwnToolsRefuse(t *testing.T) {
 	s := newStage(t, stageOptions{mode: "compact"})
 	tests := []struct{ tool, arguments, kind, path, says string }{
-		{"call_tool", `{"tool":"up_echo","arguments":{},"args":{}}`, "invalid_arguments", "", "only tool, arguments are known"},
-		{"call_tool", `{"name":"up_echo","arguments":{}}`, "invalid_arguments", "", "only tool, arguments are known"},
+		{"call_tool", `{"tool":"up_echo","arguments":{},"args":{}}`, "invalid_arguments", "", "only tool, arguments, sql are known"},
+		{"call_tool", `{"name":"up_echo","arguments":{}}`, "invalid_arguments", "", "only tool, arguments, sql are known"},
 		{"call_tool", `{}`, "invalid_arguments", "/tool", "required"},
 		{"call_tool", `{"tool":""}`, "invalid_arguments", "/tool", "required"},
 		{"call_tool", `{"tool":7}`, "invalid_arguments", "/tool", "string"},

@@ -13,11 +13,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"heddle"
 	"heddle/internal/catalog"
-	"heddle/internal/deliver"
 	"heddle/internal/gateway"
 	"heddle/internal/wire"
 )
@@ -41,12 +41,8 @@ type Options struct {
 	MeshResults bool
 }
 
-// Names are the modes of this build, and later the names of those that it does
-// not have yet.
-var (
-	names = []string{"native", "compact", "extreme", "mesh"}
-	later = []string{"loom"}
-)
+// names are the modes.
+var names = []string{"native", "compact", "extreme", "mesh", "loom"}
 
 // Names returns the names of the modes of this build.
 func Names() []string { return append([]string(nil), names...) }
@@ -66,38 +62,37 @@ func NewMode(name string, o Options) (Mode, error) {
 		return &compact{name: name}, nil
 	case "mesh":
 		return newMesh(o.MeshResults), nil
-	}
-	for _, l := range later {
-		if l == name {
-			return nil, fmt.Errorf("mode %s: not in this build; use %s", name, ModeList())
-		}
+	case "loom":
+		return loom{}, nil
 	}
 	return nil, fmt.Errorf("unknown mode %q: use %s", name, ModeList())
 }
 
-// OwnNames are the names of heddle's own tools that no upstream tool may take in
-// native mode.
-func OwnNames() []string { return []string{readResult} }
+// OwnNames are the names of heddle's own tools that stand beside those of servers,
+// none of which may take one.
+func OwnNames() []string {
+	return []string{readResult, loomQuery, loomList, loomDescribe, loomMaterialize, loomExport}
+}
 
-// readResult is the name of the tool that reads captured results.
-const readResult = "read_result"
-
-// readResultDefinition is the same in every mode.
-var readResultDefinition = json.RawMessage(`{"name":"read_result","description":"Read on in a large result that was captured. result_ref names it; query searches in it, cursor continues at a page; with neither, reading starts at the beginning.","inputSchema":{"type":"object","properties":{"result_ref":{"type":"string"},"query":{"type":"string"},"cursor":{"type":"string"}},"required":["result_ref"],"additionalProperties":false},"annotations":{"readOnlyHint":true,"openWorldHint":false}}`)
-
-// readCaptured answers read_result: a page, or a search.
-func readCaptured(g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
-	var r deliver.Reading
-	if err := fields(c.Arguments, map[string]*string{"result_ref": &r.Ref, "query": &r.Query, "cursor": &r.Cursor}, nil); err != nil {
-		return heddle.Delivery{}, err
+// required is [fields] where each of the first texts must be given.
+func required(args json.RawMessage, must map[string]*string, may ...map[string]*string) error {
+	all := maps.Clone(must)
+	for _, m := range may {
+		maps.Copy(all, m)
 	}
-	switch {
-	case r.Ref == "":
-		return heddle.Delivery{}, invalid(heddle.Violation{Path: "/result_ref", Keyword: "required", Message: "the name that a captured result was given is required"})
-	case r.Query != "" && r.Cursor != "":
-		return heddle.Delivery{}, invalid(heddle.Violation{Path: "/cursor", Keyword: "not", Message: "query and cursor exclude each other: search, then page on from a match's cursor"})
+	if err := fields(args, all, nil); err != nil {
+		return err
 	}
-	return g.Read(c, r)
+	var bad []heddle.Violation
+	for _, k := range keys(must, nil) {
+		if *must[k] == "" {
+			bad = append(bad, heddle.Violation{Path: "/" + k, Keyword: "required", Message: "is required"})
+		}
+	}
+	if len(bad) > 0 {
+		return invalid(bad...)
+	}
+	return nil
 }
 
 // fields reads the arguments of one of heddle's own tools: strings into texts,
@@ -162,7 +157,7 @@ func invalid(bad ...heddle.Violation) error {
 
 func keys(texts map[string]*string, raws map[string]*json.RawMessage) []string {
 	var out []string
-	for _, k := range []string{"query", "server", "tool", "tool_name", "arguments", "limit", "minify", "result_ref", "cursor"} { // in the order of use
+	for _, k := range []string{"query", "server", "tool", "tool_name", "arguments", "limit", "minify", "result_ref", "cursor", "sql", "save_as", "export", "ref", "name", "format", "filename"} { // in the order of use
 		_, text := texts[k]
 		_, raw := raws[k]
 		if text || raw {
@@ -178,6 +173,8 @@ func Instructions(mode string, servers []string) string {
 	switch mode {
 	case "native":
 		b.WriteString("heddle passes the tools of several MCP servers through.")
+	case "loom":
+		b.WriteString("heddle passes the tools of several MCP servers through. Large results become datasets: query them with loom_query.")
 	case "mesh":
 		b.WriteString("heddle stands in front of several MCP servers. Find a tool with mesh_search_tools, one capability a query, then run it with mesh_invoke_tool.")
 	default:

@@ -3,6 +3,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -441,7 +442,7 @@ func (l *life) afterEnd(f *failure, err error) {
 	case strings.Contains(err.Error(), "unsupported protocol version"):
 		f.code, f.text = "protocol_version", "answered initialize with a protocol version that nobody knows: "+err.Error()
 	default:
-		f.code, f.text = "handshake_failed", "handshake failed: "+l.s.deps.mask(err.Error())
+		f.code, f.text = cmp.Or(unreached(err), "handshake_failed"), "handshake failed: "+l.s.deps.mask(err.Error())
 		f.modern = refusesInitialize(err)
 	}
 }

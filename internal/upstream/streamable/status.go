@@ -54,6 +54,9 @@ func (e *StatusError) Error() string {
 // rather than failed.
 func (e *StatusError) Refused() bool { return e.Status >= 400 && e.Status < 500 }
 
+// HTTPStatus returns Status.
+func (e *StatusError) HTTPStatus() int { return e.Status }
+
 func (e *StatusError) advice() string {
 	switch s := e.Status; {
 	case s == http.StatusUnauthorized:
