@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"heddle/internal/config"
@@ -137,7 +138,7 @@ func (m *maker) take(found []source) error {
 			m.servers = append(m.servers, s)
 		}
 	}
-	if taken == 0 && len(found) > 0 {
+	if taken == 0 && (m.request.From != "" || len(all) > 0) {
 		return m.nothing()
 	}
 	return nil
@@ -165,18 +166,27 @@ func (m *maker) adopt(d *hostfile.Decision) (s server, why string) {
 		if problem == nil {
 			break
 		}
-		header, ok := strings.CutPrefix(problem.Field, "servers."+s.name+".headers.")
+		header, ok := headerOf(problem.Field, s.name)
 		if _, has := s.Headers[header]; !ok || !has {
 			return s, strings.TrimPrefix(problem.Field+" ", "servers."+s.name+".") + problem.Message
 		}
 		delete(s.Headers, header) // heddle sets it, or it could not be sent
-		notes = append(notes, "header "+header+" is left out: heddle sends its own")
+		notes = append(notes, "header "+header+" is left out: it "+strings.TrimSuffix(problem.Message, "; remove it"))
 	}
 	for _, n := range notes {
 		m.plan.Notes = append(m.plan.Notes, s.name+": "+n)
 	}
 	m.plan.Moved = append(m.plan.Moved, s.hide(m.vault)...)
 	return s, ""
+}
+
+// headerOf returns the header of a server that a problem is about.
+func headerOf(field, server string) (string, bool) {
+	name, ok := strings.CutPrefix(field, "servers."+server+".headers.")
+	if plain, err := strconv.Unquote(name); err == nil {
+		name = plain
+	}
+	return name, ok
 }
 
 // refused returns what heddle says against a server, nil if it takes it.

@@ -105,8 +105,8 @@ func (a *app) printInit(p *adopt.Plan) {
 			left = append(left, d)
 		}
 	}
-	if len(p.Sources) == 0 {
-		fmt.Fprintf(a.out, "wrote %s without servers: there was no file here to take them from.\n", p.Path)
+	if len(p.Decisions) == 0 {
+		fmt.Fprintf(a.out, "wrote %s without servers: there was nothing here to take them from.\n", p.Path)
 		fmt.Fprintln(a.out, "Add some by hand, or begin anew with heddle init --force --from FILE|HOST.")
 		return
 	}
