@@ -110,11 +110,11 @@ func (a *app) installRequest(e *hostfile.Editor, f hostFlags) (hostfile.Request,
 	if err != nil {
 		return r, err
 	}
-	return hostfile.Request{
-		Host: f.host, Scope: hostfile.Scope(f.scope),
-		Entry:   hostfile.Entry{Binary: binary, Config: cfg.Path, Mode: hostfile.Mode(f.mode)},
-		Replace: a.standsFor(cfg),
-	}, nil
+	entry := hostfile.Entry{Binary: binary, Config: cfg.Path, Mode: hostfile.Mode(f.mode)}
+	if cfg.Profile != nil {
+		entry.Profile = cfg.Profile.Name
+	}
+	return hostfile.Request{Host: f.host, Scope: hostfile.Scope(f.scope), Entry: entry, Replace: a.standsFor(cfg)}, nil
 }
 
 // notItself refuses a configuration that is the host's own file: its servers would

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"heddle/internal/hostfile"
@@ -21,6 +22,7 @@ func (a *app) planCommand() *cobra.Command {
 	}
 	f.flags(c)
 	f.modeFlag(c)
+	a.profileFlag(c)
 	a.jsonFlag(c)
 	return c
 }
@@ -37,6 +39,7 @@ func (a *app) installCommand() *cobra.Command {
 	}
 	f.flags(c)
 	f.modeFlag(c)
+	a.profileFlag(c)
 	a.jsonFlag(c)
 	return c
 }
@@ -100,7 +103,7 @@ func (a *app) plan(f hostFlags) error {
 		}
 		fmt.Fprintf(a.out, "%s, the %s's file, mode %s. Nothing is written by plan.\n\n%s\n", c.Host.Title, c.Scope, c.Entry.Mode, c.Diff())
 		a.printInstall(c)
-		fmt.Fprintf(a.out, "to do it: heddle install %s\n", flagsOf(c, true))
+		fmt.Fprintf(a.out, "to do it: heddle install %s\n", a.installFlags(c))
 	})
 }
 
@@ -130,7 +133,7 @@ func (a *app) install(ctx context.Context, f hostFlags) error {
 			fmt.Fprintf(a.out, "  %s\n", f.Path)
 		}
 		a.printInstall(c)
-		fmt.Fprintf(a.out, "to see that it works: heddle verify %s\nto undo it: heddle rollback %s\n", flagsOf(c, false), flagsOf(c, false))
+		fmt.Fprintf(a.out, "to see that it works: heddle verify %s\nto undo it: heddle rollback %s\n", flagsOf(c), flagsOf(c))
 	})
 }
 
@@ -166,13 +169,35 @@ func (a *app) printUndone(c *hostfile.Change) {
 }
 
 // flagsOf are the flags that mean the same host and file.
-func flagsOf(c *hostfile.Change, mode bool) string {
+func flagsOf(c *hostfile.Change) string {
 	s := "--host " + c.Host.Name
 	if c.Scope != c.Host.Scopes()[0] {
 		s += " --scope " + string(c.Scope)
 	}
-	if mode && c.Entry.Mode != c.Host.Mode {
+	return s
+}
+
+// installFlags are those that make just this change.
+func (a *app) installFlags(c *hostfile.Change) string {
+	s := flagsOf(c)
+	if c.Entry.Mode != c.Host.Mode {
 		s += " --mode " + string(c.Entry.Mode)
 	}
+	if c.Entry.Profile != "" {
+		s += " --profile " + c.Entry.Profile
+	}
+	if a.config != "" {
+		s += " --config " + shellWord(a.config)
+	}
 	return s
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./+:@%=,~-]+$`)
+
+// shellWord writes a text as it can be pasted into a shell.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

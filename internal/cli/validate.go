@@ -28,6 +28,7 @@ func (a *app) validateCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return a.validate(c.Context(), offline) },
 	}
 	c.Flags().BoolVar(&offline, "offline", false, "check the file alone and start nothing")
+	a.profileFlag(c)
 	a.jsonFlag(c)
 	return c
 }

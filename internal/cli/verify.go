@@ -31,11 +31,12 @@ func (a *app) verifyCommand() *cobra.Command {
 	}
 	f.flags(c)
 	f.modeFlag(c)
+	a.profileFlag(c)
 	a.jsonFlag(c)
 	return c
 }
 
-// verdictReport is what verify says.
+// verifyReport is what verify says.
 type verifyReport struct {
 	Host      string         `json:"host"`
 	Scope     string         `json:"scope"`
@@ -100,7 +101,7 @@ func (a *app) entry(e *hostfile.Editor, f hostFlags) (*hostfile.Host, trial.Entr
 	if err != nil {
 		return nil, out, r, hostError(err)
 	}
-	if current == nil || f.mode != "" {
+	if current == nil || f.mode != "" || a.subset != nil {
 		p, err := a.installRequest(e, f)
 		if err != nil {
 			return nil, out, r, err

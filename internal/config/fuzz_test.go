@@ -15,7 +15,7 @@ func FuzzDecode(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, path := range append(paths, "../../examples/heddle.yml", "../../examples/mcp.json") {
+	for _, path := range append(paths, "../../examples/heddle.yml", "../../examples/mcp.json", "../../examples/codex.toml") {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			f.Fatal(err)
@@ -48,8 +48,8 @@ func checkWhole(t *testing.T, c *Config) {
 			t.Errorf("server %q of %q, hash %q: not a proper server", s.Name, s.Original, s.Hash)
 		}
 		names[s.Name] = true
-		if s.Unusable == "" && !s.Disabled && s.Command == "" {
-			t.Errorf("server %q is usable without a command", s.Name)
+		if s.Unusable == "" && !s.Disabled && s.Command == "" && s.URL == "" {
+			t.Errorf("server %q is usable without a command or a URL", s.Name)
 		}
 	}
 }

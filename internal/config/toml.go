@@ -83,7 +83,7 @@ func (r *tomlReader) open(n *node, key field, another bool) *node {
 		key.value = next
 		n.fields = append(n.fields, key)
 	}
-	if next.kind != kindList {
+	if next.kind != kindList || !another && len(next.items) == 0 { // the decoder takes no table below a plain value
 		return next
 	}
 	if another {

@@ -42,11 +42,17 @@ type Entry struct {
 	Binary, Config string
 	// Mode is "" for the host's default.
 	Mode Mode
+	// Profile is a profile of the configuration; "" for none.
+	Profile string
 }
 
 // Args are the arguments of the entry.
 func (e Entry) Args() []string {
-	return []string{"start", "--mode", string(e.Mode), "--config", e.Config}
+	args := []string{"start", "--mode", string(e.Mode), "--config", e.Config}
+	if e.Profile != "" {
+		args = append(args, "--profile", e.Profile)
+	}
+	return args
 }
 
 // Change is what would be done to a host's files. It does nothing by itself:

@@ -98,7 +98,7 @@ type Server struct {
 // became of it.
 func Servers(ctx context.Context, e Entry) ([]Server, error) {
 	stderr := &tail{}
-	e.Args = append([]string{"validate", "--json"}, configOf(e.Args)...)
+	e.Args = append([]string{"validate", "--json"}, flagsOf(e.Args)...)
 	c := e.command(stderr)
 	var out bytes.Buffer
 	c.Stdout = &out
@@ -122,17 +122,20 @@ func Servers(ctx context.Context, e Entry) ([]Server, error) {
 	return report.Servers, nil
 }
 
-// configOf returns the flags of an entry that name its configuration.
-func configOf(args []string) []string {
+// flagsOf returns the flags of an entry that say which servers it has.
+func flagsOf(args []string) []string {
+	var out []string
 	for i, a := range args {
+		name, _, joined := strings.Cut(a, "=")
 		switch {
-		case (a == "--config" || a == "-c") && i+1 < len(args):
-			return []string{a, args[i+1]}
-		case strings.HasPrefix(a, "--config="):
-			return []string{a}
+		case name != "--config" && name != "-c" && name != "--profile":
+		case joined:
+			out = append(out, a)
+		case i+1 < len(args):
+			out = append(out, a, args[i+1])
 		}
 	}
-	return nil
+	return out
 }
 
 // tail keeps the end of what is written to it.
