@@ -83,13 +83,14 @@ func New(o Options) *Store {
 // Check looks whether the worker is of any use at all, such as one that was built
 // without the engine, so that no SQL is offered where there is none.
 func (s *Store) Check(ctx context.Context) {
+	sweep(s.o.TempDir)
 	if s.o.Command == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, startWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.o.Command, "-version")
-	cmd.Env = []string{}
+	cmd.Env, cmd.WaitDelay = []string{}, grace
 	out, err := cmd.CombinedOutput()
 	if err != nil && ctx.Err() == nil {
 		s.without(fmt.Errorf("heddle-sql: %w: %s", err, strings.TrimSpace(cut(string(out), maxLine))))
@@ -287,13 +288,11 @@ func (s *Store) Get(ctx context.Context, p heddle.Principal, ref string) (*Datas
 		return nil, err
 	}
 	o.reopen(ctx)
-	o.mu.Lock()
-	d := o.sets[ref]
-	o.mu.Unlock()
-	if d == nil {
-		return nil, o.unknown(ref)
+	if used, _ := o.pick([]string{ref}); used != nil {
+		o.leave(used)
+		return used[0], nil
 	}
-	return d, nil
+	return nil, o.unknown(ref)
 }
 
 // Describe returns the profile of a dataset with so many rows and fresh hints.
@@ -306,7 +305,7 @@ func (s *Store) Describe(ctx context.Context, p heddle.Principal, ref string, sa
 	if err != nil {
 		return nil, protocol.Profile{}, err
 	}
-	reply, _, err := o.with(ctx, []string{ref}, protocol.Request{Describe: &protocol.Describe{Name: ref, Sample: sample}})
+	reply, _, err := o.with(ctx, []string{d.Ref}, protocol.Request{Describe: &protocol.Describe{Name: d.Ref, Sample: sample}})
 	if err != nil {
 		return nil, protocol.Profile{}, err
 	}

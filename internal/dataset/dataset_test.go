@@ -64,6 +64,9 @@ func TestQuery(t *testing.T) {
 			t.Errorf("%q is refused with %q", sql, said)
 		}
 	}
+	if d, err := r.Get(t.Context(), heddle.Local, "LIST_Issues_1"); err != nil || d.Ref != "list_issues_1" {
+		t.Errorf("a name in another case: %v, %v", d, err)
+	}
 	if _, err := r.Get(t.Context(), "mallory", "list_issues_1"); err == nil {
 		t.Error("another principal finds the dataset")
 	}
@@ -357,5 +360,54 @@ func TestProvenance(t *testing.T) {
 	deep := json.RawMessage(strings.Repeat("[", 100) + strings.Repeat("]", 100))
 	if got := Of(list, deep, nil, time.Time{}).Args; !json.Valid(got) || !strings.Contains(string(got), "omitted") {
 		t.Errorf("deep arguments: %s", got)
+	}
+}
+
+// A worker that says nothing, or leaves a child behind that holds its pipes, costs its
+// start once and nothing hangs.
+func TestWorkerThatIsNone(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "heddle-sql")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\nsleep 1000 &\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{Command: path, TempDir: dir})
+	begun := time.Now()
+	if _, err := s.Query(t.Context(), heddle.Local, Query{SQL: "SELECT 1"}); heddle.KindOf(err) != heddle.KindUnavailable {
+		t.Errorf("with a worker that is none: %v", err)
+	}
+	if took := time.Since(begun); took > startWait+5*time.Second || s.Available() {
+		t.Errorf("it took %v; available %v", took, s.Available())
+	}
+	s.Close()
+	if left, _ := filepath.Glob(filepath.Join(dir, dirPrefix+"*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// What killed heddles left goes with the next start; what is no file is no dataset.
+func TestLeftovers(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	old := filepath.Join(dir, dirPrefix+"999999999-x")
+	if err := os.Mkdir(old, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, Options{TempDir: dir, StateDir: state})
+	r.Check(t.Context())
+	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is still there: %v", old, err)
+	}
+	o, err := r.owner(heddle.Local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(o.pinsDir(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(o.pinPath("pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.List(t.Context(), heddle.Local); len(got) != 0 {
+		t.Errorf("a pipe is a dataset: %v", got)
 	}
 }

@@ -29,7 +29,7 @@ func (s *Store) checkExport(format, name string) error {
 	case name == "":
 		return nil
 	case name != filepath.Base(name) || strings.ContainsAny(name, `/\:`) || strings.HasPrefix(name, ".") || len(name) > 200 || strings.ContainsFunc(name, unicode.IsControl):
-		return refuse("/filename", "a file name is expected, without a directory: the export directory is the configuration's choice.")
+		return refuse("/filename", "a file name of at most 200 bytes is expected, without a directory: the export directory is the configuration's choice.")
 	}
 	return nil
 }
@@ -52,7 +52,10 @@ func (s *Store) write(format, name string, content []byte, now time.Time) (strin
 	if name == "" {
 		name = "export-" + now.Format("20060102-150405")
 	}
-	stem := strings.TrimSuffix(name, "."+format)
+	stem := name
+	if ext := filepath.Ext(name); strings.EqualFold(ext, "."+format) {
+		stem = strings.TrimSuffix(name, ext)
+	}
 	for n := 1; ; n++ {
 		path := filepath.Join(dir, stem+"."+format)
 		if n > 1 {

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -102,6 +103,9 @@ func (o *owner) pinned(name string) source {
 
 // openPin reads the first line of a pinned file, and the rest if that is wanted.
 func (o *owner) openPin(name string, all bool) (p pin, snapshot []byte, err error) {
+	if info, err := os.Lstat(o.pinPath(name)); err != nil || !info.Mode().IsRegular() {
+		return p, nil, cmp.Or(err, errors.New("it is no file"))
+	}
 	f, err := os.Open(o.pinPath(name))
 	if err != nil {
 		return p, nil, err
@@ -138,7 +142,7 @@ func (o *owner) reopen(ctx context.Context) {
 	here := map[string]bool{}
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), pinSuffix)
-		if !ok || !goodName.MatchString(name) {
+		if !ok || !goodName.MatchString(name) || !e.Type().IsRegular() { // opening a pipe waits for its writer
 			continue
 		}
 		here[name] = true

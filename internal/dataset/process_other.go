@@ -2,6 +2,13 @@
 
 package dataset
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 func attributes() *syscall.SysProcAttr { return nil }
+
+func killGroup(p *os.Process) { _ = p.Kill() }
+
+func isGone(int) bool { return false } // nobody knows

@@ -258,7 +258,7 @@ func (o *owner) once(ctx context.Context, refs []string, r protocol.Request) (pr
 	defer done()
 	for _, ref := range refs {
 		o.mu.Lock()
-		d := o.sets[ref]
+		d := o.find(ref)
 		o.mu.Unlock()
 		if d == nil || o.has(d, w) {
 			continue
@@ -280,13 +280,25 @@ func (o *owner) use(refs []string) (release func(), err error) {
 	if len(missing) > 0 {
 		return nil, o.unknown(missing...)
 	}
-	return func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		for _, d := range used {
-			d.users--
-		}
-	}, nil
+	return func() { o.leave(used) }, nil
+}
+
+// leave ends the use of datasets.
+func (o *owner) leave(used []*Dataset) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, d := range used {
+		d.users--
+	}
+}
+
+// find returns the dataset of a name as SQL reads it, in any case; nil if there is
+// none. The caller holds mu.
+func (o *owner) find(name string) *Dataset {
+	if d := o.sets[name]; d != nil {
+		return d
+	}
+	return o.sets[strings.ToLower(name)] // all names are in lower case
 }
 
 // pick returns datasets, used from now on, unless some are missing.
@@ -294,7 +306,7 @@ func (o *owner) pick(refs []string) (used []*Dataset, missing []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, ref := range refs {
-		if d := o.sets[ref]; d != nil {
+		if d := o.find(ref); d != nil {
 			used = append(used, d)
 		} else {
 			missing = append(missing, ref)

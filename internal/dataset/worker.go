@@ -11,6 +11,9 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,6 +40,7 @@ var errRefuses = errors.New("heddle-sql does not start")
 type worker struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
+	out   io.ReadCloser
 	dir   string // private, removed with it
 	hello protocol.Hello
 	last  atomic.Uint64 // id
@@ -58,7 +62,8 @@ type message struct {
 
 // start starts a worker and waits for its hello.
 func start(ctx context.Context, o *Options) (*worker, error) {
-	dir, err := os.MkdirTemp(o.TempDir, "heddle-sql-")
+	sweep(o.TempDir)
+	dir, err := os.MkdirTemp(o.TempDir, fmt.Sprintf("%s%d-", dirPrefix, os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +74,8 @@ func start(ctx context.Context, o *Options) (*worker, error) {
 	w.cmd.Dir = dir
 	w.cmd.Stderr = &lines{log: o.Logger}
 	w.cmd.SysProcAttr = attributes()
-	out, err := w.cmd.StdoutPipe()
+	w.cmd.WaitDelay = grace // for what else holds its stderr
+	w.out, err = w.cmd.StdoutPipe()
 	if err == nil {
 		w.in, err = w.cmd.StdinPipe()
 	}
@@ -81,7 +87,7 @@ func start(ctx context.Context, o *Options) (*worker, error) {
 		return nil, err
 	}
 	hello := make(chan protocol.Hello, 1)
-	go w.read(out, hello)
+	go w.read(hello)
 	select {
 	case h, ok := <-hello:
 		switch {
@@ -93,7 +99,7 @@ func start(ctx context.Context, o *Options) (*worker, error) {
 		}
 		w.hello = h
 	case <-time.After(startWait):
-		err = fmt.Errorf("it said nothing for %v", startWait)
+		err = fmt.Errorf("%w: it said nothing for %v", errRefuses, startWait)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
@@ -105,10 +111,10 @@ func start(ctx context.Context, o *Options) (*worker, error) {
 }
 
 // read takes replies until the worker ends, and then reaps it.
-func (w *worker) read(out io.Reader, hello chan<- protocol.Hello) {
+func (w *worker) read(hello chan<- protocol.Hello) {
 	defer w.reap()
 	defer close(hello)
-	r := bufio.NewReaderSize(out, 64<<10)
+	r := bufio.NewReaderSize(w.out, 64<<10)
 	for {
 		var m message
 		if err := protocol.Read(r, &m.reply); err != nil {
@@ -139,7 +145,7 @@ func (w *worker) read(out io.Reader, hello chan<- protocol.Hello) {
 
 // reap kills what is left of the process, waits for it and tells all who wait.
 func (w *worker) reap() {
-	_ = w.cmd.Process.Kill()
+	w.end()
 	_ = w.cmd.Wait() // how it ended is in its state
 	w.mu.Lock()
 	w.killed = true
@@ -164,7 +170,40 @@ func (w *worker) kill() {
 	w.mu.Lock()
 	w.killed = true
 	w.mu.Unlock()
-	_ = w.cmd.Process.Kill()
+	w.end()
+}
+
+// end kills the process, and the pipe with it: another one may hold that.
+func (w *worker) end() {
+	select {
+	case <-w.dead: // its number may be another's by now
+		return
+	default:
+	}
+	killGroup(w.cmd.Process)
+	_ = w.out.Close()
+}
+
+// dirPrefix begins the names of the workers' private directories, before the process
+// that made one.
+const dirPrefix = "heddle-sql-"
+
+// sweep removes the private directories of heddles that were killed.
+func sweep(parent string) {
+	if parent == "" {
+		parent = os.TempDir()
+	}
+	dirs, err := filepath.Glob(filepath.Join(parent, dirPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, dir := range dirs {
+		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), dirPrefix), "-")
+		n, err := strconv.Atoi(pid)
+		if info, e := os.Lstat(dir); err == nil && e == nil && info.IsDir() && n != os.Getpid() && isGone(n) {
+			_ = os.RemoveAll(dir) // another user's stays
+		}
+	}
 }
 
 // stop ends the process and waits for its end.

@@ -40,6 +40,8 @@ const (
 	sampleCell = 60
 	// fullColumns is how many columns are described, a line each; more are named.
 	fullColumns = 30
+	// columnRoom is how many bytes their lines may take, but for the last.
+	columnRoom = 4 << 10
 	// nameRoom is how many bytes the names of further columns may take.
 	nameRoom = 1200
 	// aroundRoom is how many bytes the line of what is around a table may take.
@@ -81,11 +83,11 @@ func (e *envelope) before() string {
 	var b strings.Builder
 	d := e.main
 	b.WriteString(source(d) + "\n")
-	columns := d.Profile.Columns
-	for _, c := range columns[:min(fullColumns, len(columns))] {
-		b.WriteString(column(&c, d.Profile.Rows) + "\n")
+	columns, n := d.Profile.Columns, 0
+	for ; n < min(fullColumns, len(columns)) && b.Len() < columnRoom; n++ {
+		b.WriteString(column(&columns[n], d.Profile.Rows) + "\n")
 	}
-	if rest := columns[min(fullColumns, len(columns)):]; len(rest) > 0 {
+	if rest := columns[n:]; len(rest) > 0 {
 		fmt.Fprintf(&b, "and %s: %s\n", counted(len(rest), "column", "columns"), names(rest, nameRoom))
 	}
 	return b.String()
@@ -120,7 +122,7 @@ func source(d *dataset.Dataset) string {
 
 // column describes a column in a line.
 func column(c *protocol.Column, rows int64) string {
-	parts := []string{sqlName(c.Name) + " " + c.Type}
+	parts := []string{shown(sqlName(c.Name), 2*sampleCell) + " " + c.Type}
 	if c.Source != "" && c.Source != c.Name {
 		parts[0] += " (" + shown(c.Source, sampleCell) + ")"
 	}
@@ -237,6 +239,11 @@ func (e *envelope) rows(tokens int) (text string, cost int) {
 
 // after is what stands below the rows: notes, other parts, hints, examples.
 func (e *envelope) after() string {
+	return strings.TrimRight(e.beside()+joins(e.hints())+e.examples(), "\n")
+}
+
+// beside is what a model must know of a result besides its main table.
+func (e *envelope) beside() string {
 	var b strings.Builder
 	for _, n := range e.main.Profile.Notes {
 		b.WriteString(shown(n, aroundRoom) + "\n")
@@ -247,9 +254,7 @@ func (e *envelope) after() string {
 	if around := e.around(); around != "" {
 		b.WriteString("Around it: " + around + "\n")
 	}
-	b.WriteString(joins(e.hints()))
-	b.WriteString(e.examples())
-	return strings.TrimRight(b.String(), "\n")
+	return b.String()
 }
 
 // hints are the join hints that say something: what a query made joins what it was
@@ -310,7 +315,7 @@ func (e *envelope) examples() string {
 	d := e.main
 	first := fmt.Sprintf("SELECT count(*) FROM %s", sqlName(d.Ref))
 	if c := category(d.Profile.Columns); c != "" {
-		first = fmt.Sprintf("SELECT %s, count(*) AS n FROM %s GROUP BY ALL ORDER BY n DESC", sqlName(c), sqlName(d.Ref))
+		first = fmt.Sprintf("SELECT %s, count(*) AS n FROM %s GROUP BY ALL ORDER BY 2 DESC", sqlName(c), sqlName(d.Ref))
 	}
 	text := "read_result " + object("sql", first)
 	if d.Capture != "" {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"heddle"
@@ -63,6 +64,9 @@ func (s *shaper) shorten(ctx context.Context) (heddle.Delivery, bool) {
 	}
 	if m, _ := s.tables(ctx); m != nil {
 		return s.described(m), true
+	}
+	if len(s.raw) >= vast {
+		runtime.GC() // what was made to look for tables
 	}
 	return s.single()
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"heddle"
 	"heddle/internal/capture"
@@ -152,7 +153,8 @@ func (s *shaper) asked(ctx context.Context) (heddle.Delivery, bool) {
 		return s.described(m, "sql failed: "+oneLine(saying(err))+" The result is all there: correct it with read_result sql, FROM "+m.sets[0].Ref+"."), true
 	}
 	head := fmt.Sprintf("[sql over the result, %s: %s]\n", m.sets[0].Ref, size(&m.sets[0].Profile))
-	return s.told(head + s.d.rows(a, s.call.Mode)), true
+	e := envelope{main: m.sets[0], siblings: m.sets[1:], found: &m.found}
+	return s.told(head + s.d.rows(a, s.call.Mode) + strings.TrimRight("\n"+e.beside(), "\n")), true
 }
 
 // noted puts the shaper's note before a delivery.

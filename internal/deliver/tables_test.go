@@ -127,8 +127,12 @@ func TestCallWithSQL(t *testing.T) {
 	if text := textIn(t, r.ask(t, "SELECT max(id) AS m, count(*) AS n FROM result", small).Raw); !strings.Contains(text, "m\tn\n3\t3") {
 		t.Errorf("rows of a small result: %s", text)
 	}
+	around := `{"total":999,"next":"tok","rows":` + mixed(6) + `,"ids":[1,2,3]}`
+	if text := textIn(t, r.ask(t, "SELECT count(*) AS n FROM result", result(block(around))).Raw); !strings.Contains(text, "total 999") || !strings.Contains(text, "$.ids") {
+		t.Errorf("what is around the table is not said: %s", text)
+	}
 	text := textIn(t, r.ask(t, "SELECT nope FROM result", result(block(mixed(300)))).Raw)
-	for _, want := range []string{"sql failed", "nope", "list_issues_2", "300 rows"} {
+	for _, want := range []string{"sql failed", "nope", "list_issues_3", "300 rows"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("a wrong query: %q is not in\n%s", want, text)
 		}

@@ -127,22 +127,24 @@ type paragraph struct {
 
 // paragraphs splits a text at empty lines.
 func (p *page) paragraphs() (all []paragraph) {
+	var pairs []pair // of one; most are no records
 	for i := 0; i < len(p.lines); {
 		if p.lines[i].separator() {
 			i++
 			continue
 		}
 		b, good := paragraph{from: i}, true
+		pairs = pairs[:0]
 		for ; i < len(p.lines) && !p.lines[i].separator(); i++ {
 			// What is indented more belongs to the line above: that is no flat record.
-			if good = good && len(b.pairs) < maxPairs && indent(p.lines[i].text) == indent(p.lines[b.from].text); good {
+			if good = good && len(pairs) < maxPairs && indent(p.lines[i].text) == indent(p.lines[b.from].text); good {
 				var pair pair
 				pair, good = pairIn(p.lines[i].text)
-				b.pairs = append(b.pairs, pair)
+				pairs = append(pairs, pair)
 			}
 		}
-		if b.to = i; !good || len(b.pairs) < 2 {
-			b.pairs = nil
+		if b.to = i; good && len(pairs) >= 2 {
+			b.pairs = slices.Clone(pairs)
 		}
 		all = append(all, b)
 	}

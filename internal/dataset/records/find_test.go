@@ -162,3 +162,34 @@ func TestManyIDs(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A long text is a table if its beginning is, also with quotes over several lines, and
+// costs little memory if it is none.
+func TestLongText(t *testing.T) {
+	var table, words strings.Builder
+	table.WriteString("id,name,amount\n")
+	rows := 0
+	for ; table.Len() < 3*long; rows++ {
+		fmt.Fprintf(&table, "%d,\"a\nb\",%d\n", rows, rows*3)
+	}
+	found, why := Find(Input{Texts: [][]byte{[]byte(table.String())}})
+	if why != "" || found.Main.Count != rows {
+		t.Errorf("a long table: %d rows, %q, want %d", found.Main.Count, why, rows)
+	}
+	for words.Len() < 3*long {
+		words.WriteString("Nothing to see here, as everywhere else.\n\n")
+	}
+	text := []byte(words.String())
+	if _, why := Find(Input{Texts: [][]byte{text}}); why == "" {
+		t.Error("words are a table")
+	}
+	bytes := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			Find(Input{Texts: [][]byte{text}})
+		}
+	}).AllocedBytesPerOp()
+	if bytes > 2*long {
+		t.Errorf("%d bytes to say that words are none", bytes)
+	}
+}

@@ -3,6 +3,7 @@ package records
 import (
 	"bytes"
 	"fmt"
+	"slices"
 )
 
 // Sources of tables in text.
@@ -76,7 +77,11 @@ func findPlain(text []byte) (found Found, why string) {
 	if len(text) > MaxBytes {
 		return found, fmt.Sprintf("text of %d MB, more than %d", len(text)>>20, MaxBytes>>20)
 	}
-	p := newPage(bytes.TrimPrefix(text, []byte("\uFEFF")))
+	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	if len(text) > long && !promising(text) {
+		return found, "text without a table"
+	}
+	p := newPage(text)
 	var matches []match
 	for _, tier := range tiers {
 		if m, ok := tier(p); ok {
@@ -102,6 +107,34 @@ func findPlain(text []byte) (found Found, why string) {
 	found.addResidue(before)
 	found.addResidue(after)
 	return found, ""
+}
+
+// A long text is looked at as a whole only if its beginning is a table: what is none
+// takes half as much memory again as the text, only to say so.
+const (
+	long = 1 << 20
+	head = 256 << 10
+)
+
+// promising reports whether the beginning of a long text is a table. It ends with a
+// line, and not within quotes.
+func promising(text []byte) bool {
+	begin := text[:head]
+	for {
+		end := bytes.LastIndexByte(begin, '\n')
+		if end < 0 {
+			return true // one line: nobody knows
+		}
+		begin = begin[:end]
+		if bytes.Count(begin, []byte{'"'})%2 == 0 {
+			break
+		}
+	}
+	p := newPage(begin)
+	return slices.ContainsFunc(tiers, func(tier func(*page) (match, bool)) bool {
+		_, ok := tier(p)
+		return ok
+	})
 }
 
 // around splits the text into a table and what is before and after it, without the
