@@ -192,6 +192,9 @@ func (o *owner) load(ctx context.Context, d *Dataset, t *records.Table, sample i
 			continue
 		case err != nil:
 			return nil, o.failure(ctx, err)
+		case try == 1 && (reply.Kind == protocol.TooLarge || reply.Kind == protocol.Failed || reply.Kind == protocol.Broken):
+			w.stop() // its memory is in pieces, or full of others: a new one has all of it
+			continue
 		case reply.Kind != "":
 			return nil, o.refusal(reply)
 		}

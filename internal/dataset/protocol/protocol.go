@@ -19,7 +19,8 @@ import (
 
 // Config is how a worker is started: the flag -config of heddle-sql has it as JSON.
 type Config struct {
-	// Memory is what DuckDB may use, in bytes; the process may have half a gigabyte more.
+	// Memory is what DuckDB may use, in bytes; the process may reserve twice that and
+	// 312 MB.
 	Memory int64 `json:"memory"`
 	// Threads of DuckDB; 0 lets the worker decide.
 	Threads int `json:"threads,omitempty"`

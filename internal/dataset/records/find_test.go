@@ -193,3 +193,23 @@ func TestLongText(t *testing.T) {
 		t.Errorf("%d bytes to say that words are none", bytes)
 	}
 }
+
+// A rule inside a table, a row that stands for others, and a second table make one that
+// nobody can trust.
+func TestTwoTablesAreNone(t *testing.T) {
+	rows := strings.Repeat("| 1 | two |\n", 20)
+	head := "| a | b |\n|---|---|\n"
+	for name, text := range map[string]string{
+		"rule":    head + rows + "|---|---|\n" + rows,
+		"dots":    head + rows + "| ... | ... |\n",
+		"two":     head + rows + "\n# Closed\n\n| c | d |\n|---|---|\n" + rows,
+		"another": head + rows + "\n# Closed\n\n" + head + rows,
+	} {
+		if found, why := Find(Input{Texts: [][]byte{[]byte(text)}}); why == "" {
+			t.Errorf("%s: a table of %d rows", name, found.Main.Count)
+		}
+	}
+	if found, why := Find(Input{Texts: [][]byte{[]byte(head + rows)}}); found.Main.Count != 20 {
+		t.Errorf("one table: %d rows, %q", found.Main.Count, why)
+	}
+}

@@ -126,6 +126,9 @@ func bars(p *page) (best match, ok bool) {
 		if m.table.Count < 0 { // malformed: then none is to be trusted
 			return best, false
 		}
+		if ok && min(m.table.Count, best.table.Count) >= minMain { // two tables: which one is meant?
+			return best, false
+		}
 		if m.table.Count > best.table.Count {
 			best, ok = m, true
 		}
@@ -160,7 +163,7 @@ func (p *page) bars(from int) (m match, ok bool) {
 			break
 		}
 		cells, err := r.split(text)
-		if err != nil || len(cells) != columns {
+		if err != nil || len(cells) != columns || count >= 0 && noRecord(cells) {
 			return malformed, true
 		}
 		if sides = seePadding(sides, cells); !r.outer && continued(cells) {
@@ -231,4 +234,15 @@ func seePadding(columns []padding, cells []Cell) []padding {
 // aligns reports whether each column is aligned to one side.
 func aligns(columns []padding) bool {
 	return !slices.ContainsFunc(columns, func(c padding) bool { return c.left && c.right })
+}
+
+// noRecord reports whether a row is a rule between two tables, or says that rows are
+// left out.
+func noRecord(cells []Cell) bool {
+	for _, c := range cells {
+		if len(bytes.TrimSpace(c.Text)) < len("...") || len(bytes.Trim(c.Text, " -:.…")) > 0 {
+			return false
+		}
+	}
+	return true
 }

@@ -79,19 +79,31 @@ func (e *engine) show(c *conn, t *table, sample int) (*protocol.Profile, error) 
 // maxSample is how many rows a profile shows at most.
 const maxSample = 100
 
-// sample returns the first rows of t as texts.
+// sample returns the first rows of t as texts, some columns at a time: each that a
+// statement shows takes the room of thousands of values.
 func (c *conn) sample(t *table, n int) ([][]*string, error) {
-	as := make([]string, len(t.columns))
-	for i, col := range t.columns {
-		as[i] = fmt.Sprintf("left(%s, %d)", shownAs(ident(col.name), col.typ), protocol.MaxCell+1)
-	}
-	rows, err := c.texts(fmt.Sprintf("SELECT %s FROM main.%s LIMIT %d", strings.Join(as, ", "), ident(t.name), n))
-	for _, row := range rows {
-		for i, cell := range row {
-			if cell != nil {
-				*row[i] = cut(*cell, protocol.MaxCell)
+	var all [][]*string
+	for from := 0; from < len(t.columns); from += columnsAtOnce {
+		some := t.columns[from:min(from+columnsAtOnce, len(t.columns))]
+		as := make([]string, len(some))
+		for i, col := range some {
+			as[i] = fmt.Sprintf("left(%s, %d)", shownAs(ident(col.name), col.typ), protocol.MaxCell+1)
+		}
+		rows, err := c.texts(fmt.Sprintf("SELECT %s FROM main.%s LIMIT %d", strings.Join(as, ", "), ident(t.name), n))
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = make([][]*string, len(rows))
+		}
+		for i, row := range rows {
+			for _, cell := range row {
+				if cell != nil {
+					*cell = cut(*cell, protocol.MaxCell)
+				}
+				all[i] = append(all[i], cell)
 			}
 		}
 	}
-	return rows, err
+	return all, nil
 }

@@ -169,6 +169,9 @@ func (p *profiler) finish(t *table) {
 		profile.Columns = append(profile.Columns, column)
 	}
 	profile.Bytes = t.bytes
+	if wide := len(t.columns) - narrow; wide > 0 {
+		profile.Bytes += int64(wide) * columnRoom
+	}
 	t.profile = profile
 }
 
@@ -203,9 +206,9 @@ func (e *engine) scan(ctx context.Context, c *conn, t *table) error {
 	}
 }
 
-// boundsAtOnce is how many columns one statement asks for: more cost more than they
+// columnsAtOnce is how many columns one statement asks for: more cost more than they
 // have to say.
-const boundsAtOnce = 250
+const columnsAtOnce = 100
 
 // bounds adds least and greatest values to t's profile, as the engine orders and
 // prints them.
@@ -235,7 +238,7 @@ func bounds(c *conn, t *table) error {
 		for _, f := range []string{"min", "max"} {
 			ask = append(ask, fmt.Sprintf("left(CAST(%s(%s) AS VARCHAR), %d)", f, ident(col.name), protocol.MaxCell+1))
 		}
-		if of = append(of, i); len(of) == boundsAtOnce {
+		if of = append(of, i); len(of) == columnsAtOnce {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -243,6 +246,13 @@ func bounds(c *conn, t *table) error {
 	}
 	return flush()
 }
+
+// A column takes blocks of its own however few rows there are. That counts where there
+// are many: a table of two thousand takes a good part of what the process may have.
+const (
+	narrow     = 100
+	columnRoom = 128 << 10
+)
 
 // ordered reports whether bounds of a type say anything.
 func ordered(typ string) bool {

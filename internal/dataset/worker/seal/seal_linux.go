@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	// beyond is what the process may allocate beyond the engine's own limit, which
-	// does not hold for single large values: lists and strings of a gigabyte exist.
-	beyond = 512_000_000
+	// beyond is what the process may allocate beyond twice the engine's own limit, which
+	// does not hold for single large values: lists and strings of a gigabyte exist. It
+	// counts what is reserved, of which the engine uses a half.
+	beyond = 312_000_000
 	// openFiles is enough for a directory that is spilled to.
 	openFiles = 256
 	// niceness makes the worker wait for the gateway, not the other way round.
@@ -58,7 +59,7 @@ func limits(memory int64) error {
 		resource int
 		most     uint64
 	}{
-		{"memory", unix.RLIMIT_DATA, uint64(memory) + beyond},
+		{"memory", unix.RLIMIT_DATA, 2*uint64(memory) + beyond},
 		{"core dumps", unix.RLIMIT_CORE, 0},
 		{"open files", unix.RLIMIT_NOFILE, openFiles},
 	} {

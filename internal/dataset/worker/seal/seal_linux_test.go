@@ -180,7 +180,7 @@ func tryCalls(string) func() error {
 
 func tryMemory(string) func() error {
 	return func() error {
-		_, err := unix.Mmap(-1, 0, memory+beyond, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		_, err := unix.Mmap(-1, 0, 2*memory+beyond, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 		data := make([]byte, 100<<20) // within its share
 		for i := 0; i < len(data); i += 4096 {
 			data[i] = 1
