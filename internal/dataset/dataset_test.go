@@ -1,3 +1,5 @@
+//go:build unix
+
 package dataset
 
 import (
@@ -409,5 +411,31 @@ func TestLeftovers(t *testing.T) {
 	}
 	if got := r.List(t.Context(), heddle.Local); len(got) != 0 {
 		t.Errorf("a pipe is a dataset: %v", got)
+	}
+}
+
+// What a tool returns does not wait for queries, however many run; a query that does
+// says so.
+func TestQueriesDoNotBlockResults(t *testing.T) {
+	r := newRig(t, Options{Timeout: 3 * time.Second})
+	r.add(t, heddle.Local, issues(10))
+	var all sync.WaitGroup
+	for range 12 {
+		all.Go(func() {
+			_, err := r.Query(t.Context(), heddle.Local, Query{SQL: "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range + b.range < 0", Inline: 100})
+			if heddle.KindOf(err) != heddle.KindTimeout {
+				t.Errorf("an endless query: %v", err)
+			}
+		})
+	}
+	begun := time.Now()
+	r.add(t, heddle.Local, issues(100))
+	if took := time.Since(begun); took > 2500*time.Millisecond {
+		t.Errorf("a result waited %v for queries", took)
+	}
+	all.Wait()
+	said := r.refused(t, t.Context(), Query{SQL: "SELECT 'sk-live-0123456789'::INT"}, heddle.KindInvalidQuery)
+	if strings.Contains(said, "sk-live") {
+		t.Errorf("an error repeats a value: %s", said)
 	}
 }

@@ -425,6 +425,9 @@ func (o *owner) refusal(r protocol.Reply) error {
 	case protocol.Timeout:
 		e.Kind = heddle.KindTimeout
 		e.Public = fmt.Sprintf("The query took longer than %v and was stopped. Filter or aggregate earlier, or raise results.query_timeout.", o.store.o.Timeout)
+		if r.Error == protocol.Queued {
+			e.Public = fmt.Sprintf("The query waited %v for other queries and did not run. Ask again once they have ended.", o.store.o.Timeout)
+		}
 	case protocol.Cancelled:
 		e.Kind, e.Public = heddle.KindCancelled, "The query was cancelled."
 	case protocol.TooLarge:

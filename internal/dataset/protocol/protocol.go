@@ -119,6 +119,9 @@ const (
 	Broken    Kind = "broken"    // the engine is of no use any more; the worker exits
 )
 
+// Queued is the text of a Timeout that the request has spent waiting for others.
+const Queued = "it waited for other queries"
+
 // Reply answers a request.
 type Reply struct {
 	ID    uint64 `json:"id"`

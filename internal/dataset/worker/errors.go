@@ -113,6 +113,8 @@ const (
 )
 
 var (
+	// longer are values of more than a few characters.
+	longer = regexp.MustCompile(`'[^'\n]{7,}'|"[^"\n]{7,}"`)
 	// quoted is what the engine's errors repeat of values.
 	quoted = regexp.MustCompile(`'[^'\n]{40,}'|"[^"\n]{40,}"`)
 	// paths are file names of this machine. The engine is sealed off from files, but
@@ -136,6 +138,9 @@ func public(text string) string {
 	text = quoted.ReplaceAllStringFunc(text, func(q string) string {
 		return q[:1] + cut(q[1:len(q)-1], maxQuote) + q[len(q)-1:]
 	})
+	if strings.HasPrefix(text, "Conversion Error") { // it says the value, which may be a secret
+		text = longer.ReplaceAllStringFunc(text, func(q string) string { return q[:1] + "…" + q[len(q)-1:] })
+	}
 	text = paths.ReplaceAllString(text, "(path)")
 	return cut(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), maxError)
 }

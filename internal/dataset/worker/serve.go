@@ -29,19 +29,24 @@ type server struct {
 	held    int64      // bytes of payloads that are read and not yet worked off
 	freed   *sync.Cond // on mu
 
-	slots chan struct{}
+	queries, others chan struct{} // places for requests that run
 }
 
 func newServer(out, log io.Writer, exit func(int)) *server {
-	s := &server{out: out, log: log, exit: exit, running: map[uint64]context.CancelCauseFunc{}, slots: make(chan struct{}, maxRunning)}
+	s := &server{out: out, log: log, exit: exit, running: map[uint64]context.CancelCauseFunc{},
+		queries: make(chan struct{}, maxQueries), others: make(chan struct{}, maxOthers)}
 	s.freed = sync.NewCond(&s.mu)
 	return s
 }
 
-// maxRunning is how many requests run side by side; the others wait, and their time
-// runs. The engine has no more threads than that, and each costs the stack of a thread
-// of ours: 8 MB of what the process may have.
-const maxRunning = 8
+// How many requests run side by side; the others wait, and their time runs. The engine
+// has no more threads than that, and each costs the stack of a thread of ours: 8 MB of
+// what the process may have. What a tool returned never waits for what somebody asks
+// of it.
+const (
+	maxQueries = 6
+	maxOthers  = 4
+)
 
 // maxHeld is how many bytes of payloads may be in memory; reading waits.
 const maxHeld = protocol.MaxPayload
@@ -139,11 +144,17 @@ func (s *server) answer(ctx context.Context, q protocol.Request, payload []byte)
 		}
 	}()
 	var err error
+	places := s.others
+	if q.Query != nil {
+		places = s.queries
+	}
 	select {
-	case s.slots <- struct{}{}:
-		defer func() { <-s.slots }()
+	case places <- struct{}{}:
+		defer func() { <-places }()
 	case <-ctx.Done():
-		err = ctx.Err()
+		if err = ctx.Err(); errors.Is(err, context.DeadlineExceeded) {
+			return protocol.Reply{ID: q.ID, Kind: protocol.Timeout, Error: protocol.Queued}, nil, false
+		}
 	}
 	switch {
 	case err != nil:

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -59,6 +60,9 @@ type tree struct {
 func parse(ast string) (tree, *Error) {
 	var t tree
 	if err := json.Unmarshal([]byte(ast), &t); err != nil {
+		if number := (*json.UnmarshalTypeError)(nil); errors.As(err, &number) {
+			return t, refuse("A number in the SQL is too large for any type. Write it as text.")
+		}
 		return t, refuse("The SQL is nested too deeply. Write a WITH clause instead.")
 	}
 	return t, nil
