@@ -75,12 +75,61 @@ func prefix(a, b []byte) []byte {
 	return a[:n]
 }
 
+// cutApart shows each of texts in at most that many characters, such that those
+// that differ look different: where the beginning and what tells a text apart from
+// its nearest are not enough, what tells it apart from those that look like it.
+func cutApart(texts [][]byte, chars int) []string {
+	out := make([]string, len(texts))
+	all := make([]int, len(texts))
+	for i := range texts {
+		all[i] = i
+	}
+	const rounds = 3
+	groups := [][]int{all}
+	for range rounds {
+		for _, g := range groups {
+			some := make([][]byte, len(g))
+			for k, i := range g {
+				some[k] = texts[i]
+			}
+			for k, at := range apart(some) {
+				out[g[k]] = around(some[k], chars, at)
+			}
+		}
+		if groups = lookalikes(out); len(groups) == 0 {
+			break
+		}
+	}
+	return out
+}
+
+// lookalikes returns the indexes of texts that are the same but for what varies
+// and how much was cut, group by group.
+func lookalikes(texts []string) (groups [][]int) {
+	at := map[string][]int{}
+	keys := make([]string, len(texts))
+	for i, t := range texts {
+		keys[i] = string(formOf([]byte(t)).text)
+		at[keys[i]] = append(at[keys[i]], i)
+	}
+	for i := range texts {
+		if g := at[keys[i]]; len(g) > 1 && g[0] == i {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
 // around shows at most chars characters of text: its beginning, and what begins at
-// the byte that tells it apart where that would be cut off.
+// the byte that tells it apart where that would be cut off. In little room there
+// is no beginning.
 func around(text []byte, chars, at int) string {
-	const least = 24 // characters of what tells it apart
+	least := min(24, chars*2/3) // characters of what tells it apart
 	if utf8.RuneCount(text) <= chars || utf8.RuneCount(text[:at])+least <= chars {
 		return show(text, chars)
+	}
+	if chars < 30 {
+		return "…" + show(text[at:], chars)
 	}
 	head, _, _ := strings.Cut(show(text, chars/3), "… (+")
 	return head + "… " + show(text[at:], chars-chars/3)

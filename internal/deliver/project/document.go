@@ -7,7 +7,10 @@ import (
 )
 
 // document is JSON that stands in a text, and the text around it.
-type document struct{ value, before, after []byte }
+type document struct {
+	value, before, after []byte
+	size                 int // of the value as it stands in the text
+}
 
 // mostTries is how often what looks like the beginning of JSON may be none.
 const mostTries = 4
@@ -18,7 +21,7 @@ const mostTries = 4
 func documentIn(text []byte) (document, bool) {
 	t := bytes.TrimSpace(text)
 	if len(t) > 0 && begins(t) && wire.Valid(t) {
-		return document{value: t}, true
+		return document{value: t, size: len(text)}, true
 	}
 	half := (len(t) + 1) / 2 // what begins behind it is not most of the text
 	for at, tries := 0, 0; at < half && tries < mostTries; {
@@ -29,7 +32,11 @@ func documentIn(text []byte) (document, bool) {
 		at += n
 		value, end := values(t[at:])
 		if end*2 >= len(t) {
-			return document{value, unfenced(t[:at]), unfenced(t[at+end:])}, true
+			size := end
+			if end == len(t) { // the text is nothing else, and its last line's end is part of it
+				size = len(text)
+			}
+			return document{value, unfenced(t[:at]), unfenced(t[at+end:]), size}, true
 		}
 		if end == 0 {
 			tries, end = tries+1, 1

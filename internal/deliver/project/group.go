@@ -128,16 +128,23 @@ func (f *field) name(most int) string {
 	if f.names == nil {
 		return keyName(f.key)
 	}
+	text, to := f.list(0, most)
+	if to < len(f.names) {
+		text += ", …"
+	}
+	return fmt.Sprintf("{%s: %s}", count(len(f.names), "key"), text)
+}
+
+// list shows the keys that f stands for from one on, as far as a line goes and at
+// most up to another, and returns where it ends.
+func (f *field) list(from, most int) (text string, to int) {
 	var list []string
 	size := 0
-	for _, k := range f.names[:min(most, len(f.names))] {
-		if size += len(k); size > maxLine/2 { // what the keys hold must fit on the line too
+	for to = from; to < min(most, len(f.names)); to++ {
+		if size += len(f.names[to]) + 2; size > maxLine/2 && to > from { // what the keys hold must fit on the line too
 			break
 		}
-		list = append(list, keyName(k))
+		list = append(list, keyName(f.names[to]))
 	}
-	if len(list) < len(f.names) {
-		list = append(list, "…")
-	}
-	return fmt.Sprintf("{%s: %s}", count(len(f.names), "key"), strings.Join(list, ", "))
+	return strings.Join(list, ", "), to
 }

@@ -3,21 +3,75 @@ package project
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"heddle/internal/deliver/estimate"
 )
 
-// headTail shows the beginning and the end of text.
+// headTail shows the beginning and the end of text, and of the lines between them
+// every kind that speaks of a failure.
 func (in Input) headTail(text []byte) Projection {
 	p := in.page(Budget)
 	lines := lineCount(text)
 	p.addf("text: %s, %d bytes", count(lines, "line"), len(text))
-	note := p.ends(text)
+	ends := p.part(p.tokens)
+	note := ends.ends(text)
 	if note == "" {
 		return Projection{}
 	}
+	if bad := failing(text); !allIn(bad, ends.b.String()) {
+		part := p.part(p.tokens * 9 / 20)
+		part.loose = true
+		had := part.tokens
+		told := part.errors(bad, 0, 0)
+		p.join(part, had)
+		ends = p.part(p.tokens)
+		if note = ends.ends(text); note == "" { // the rest fits beside them
+			note = "nothing left out"
+		}
+		note += ", " + told
+	}
+	p.join(ends, p.tokens)
 	return Projection{Kind: KindHeadTail, Text: p.b.String(), Note: note}
+}
+
+// failing returns the kinds of lines in text, which is no log, that have the level
+// of an error or a warning or speak of a failure.
+func failing(text []byte) []*template {
+	const prose = 400 // longer lines have such words for other reasons
+	l := logbook{byHash: map[uint64]*template{}}
+	if lineCount(text) < 8 {
+		return nil
+	}
+	var slots []slot
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		line = bytes.TrimRight(line, "\r\n")
+		t := bytes.TrimSpace(line)
+		if len(t) == 0 || frame(t) {
+			continue
+		}
+		e := plainEvent(line[:min(len(line), 4096)])
+		if e.level < levelBad && (e.level != levelNone || len(line) > prose || !bad(t) && !crash(t)) {
+			continue
+		}
+		e.message = t // a word that is no level by rule belongs to what is said
+		slots = l.add(e, nil, 0, n, slots[:0])
+	}
+	bad, _ := l.sorted()
+	return bad
+}
+
+// allIn reports whether shown has each line of set already.
+func allIn(set []*template, shown string) bool {
+	for _, t := range set {
+		if t.count > 1 || !strings.Contains(shown, string(t.example)) {
+			return false
+		}
+	}
+	return true
 }
 
 // ends fills p with the first and last lines of text and a line between them

@@ -263,3 +263,25 @@ func TestJSONInText(t *testing.T) {
 		}
 	}
 }
+
+// TestManyNames names as many keys as the budget allows, and the right size.
+func TestManyNames(t *testing.T) {
+	keys := names(4000)
+	doc := object(keys[:200], func(i int) string {
+		at := 200 + i*3
+		return object(keys[at:at+1+i%4], func(j int) string {
+			return []string{fmt.Sprintf(`{"note":%q}`, strings.Repeat("text ", 300)), fmt.Sprint(j), `"s"`, `[1.5]`}[(i+j)%4]
+		})
+	})
+	p := expect(t, "sections", Input{JSON: []byte(doc)}, KindOutline, nil, []string{outlineCut})
+	if n := counter(t).Count(p.Text); n < 1150 || n > 1500 {
+		t.Errorf("%d tokens in\n%s-- %s", n, p.Text, p.Note)
+	}
+	for name, text := range map[string]string{
+		"joined": repeat(9000, func(i int) string { return fmt.Sprintf(`{"a":%d}`, i) }),
+		"lines":  repeat(900, func(i int) string { return fmt.Sprintf(`{"a":%d}`+"\n", i) }),
+		"value":  "[" + repeat(900, func(i int) string { return fmt.Sprintf(`{"a":%d},`, i) }) + `{"a":1}]` + "\n",
+	} {
+		expect(t, name, Input{Text: []byte(text)}, KindRecords, []string{fmt.Sprintf("JSON, %d bytes", len(text))}, nil)
+	}
+}

@@ -22,19 +22,38 @@ const levelBad = level4xx
 
 var levelNames = [levels]string{"no level", "TRACE", "DEBUG", "INFO", "HTTP 4xx", "WARN", "no level, failing", "HTTP 5xx", "ERROR", "FATAL"}
 
-// level looks for a level near the beginning of a line and returns it and where
-// what follows it begins.
-func level(b []byte) (lv, end int) {
+// level looks for a level near the beginning of a line, or anywhere in it behind
+// a key, and returns it and from where to where it stands; 0 where it is part of
+// the message. In a line with a time it may stand between commas.
+func level(b []byte, timed bool) (lv, start, end int) {
 	if lv, end := marker(b); lv != levelNone {
-		return lv, end
+		return lv, 0, end
 	}
+	if lv, start, end := levelIn(b, timed); lv != levelNone {
+		return lv, start, end
+	}
+	if lv, end := initial(b); timed && lv != levelNone {
+		return lv, 0, end
+	}
+	if len(b) > 160 { // what is written as keys and values may end with it
+		if i := bytes.LastIndex(b, []byte(" level=")); i >= 0 {
+			if lv, start, end := levelIn(b[i:], timed); lv != levelNone {
+				return lv, i + start, i + end
+			}
+		}
+	}
+	return levelNone, 0, 0
+}
+
+// levelIn is level for what is a word.
+func levelIn(b []byte, timed bool) (lv, start, end int) {
 	limit := min(len(b), 160)
 	for i := 0; i < limit; {
 		c := b[i]
 		if !letter(c) {
 			if c >= 0x80 {
 				if lv, n := wide(b[i:]); lv != levelNone && (i == 0 || !letter(b[i-1])) {
-					return lv, i + n
+					return lv, i, i + n
 				}
 			}
 			i++
@@ -44,17 +63,53 @@ func level(b []byte) (lv, end int) {
 		for j < len(b) && letter(b[j]) {
 			j++
 		}
-		if j-i <= 11 && (i == 0 || opens(b[i-1])) && (j == len(b) || closes(b[j])) {
-			if lv := levelWord(b[i:j]); lv != levelNone && (b[i] <= 'Z' && b[j-1] <= 'Z' || framed(b, i, j)) {
+		cell := timed && i > 0 && (b[i-1] == ',' || b[i-1] == ';') && j < len(b) && b[j] == b[i-1]
+		if j-i <= 11 && (i == 0 || opens(b[i-1]) || cell) && (j == len(b) || closes(b[j])) {
+			if lv := levelWord(b[i:j]); lv != levelNone && (b[i] <= 'Z' && b[j-1] <= 'Z' || cell || framed(b, i, j)) {
 				if outcome(b[i:j]) {
-					return lv, 0
+					return lv, 0, 0
 				}
-				return lv, j
+				return lv, i, j
 			}
 		}
 		i = j
 	}
+	return levelNone, 0, 0
+}
+
+// initial returns the level that one letter stands for behind a line's time:
+// Android writes 03-01 12:00:00.000 1234 5678 E Tag: message.
+func initial(b []byte) (lv, end int) {
+	i := 0
+	for i < len(b) && i < 24 && (b[i] == ' ' || b[i] >= '0' && b[i] <= '9') {
+		i++
+	}
+	if i < 2 || i+2 >= len(b) || b[i+1] != ' ' && b[i+1] != '/' && b[i+1] != '|' {
+		return levelNone, 0
+	}
+	if letter(b[i+2]) || b[i+1] == '|' {
+		return levelLetter(b[i]), i + 1
+	}
 	return levelNone, 0
+}
+
+// levelLetter returns the level that a letter stands for.
+func levelLetter(c byte) int {
+	switch c {
+	case 'V', 'T':
+		return levelTrace
+	case 'D':
+		return levelDebug
+	case 'I':
+		return levelInfo
+	case 'W':
+		return levelWarn
+	case 'E':
+		return levelError
+	case 'F', 'C':
+		return levelFatal
+	}
+	return levelNone
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -81,6 +136,11 @@ func framed(b []byte, i, j int) bool {
 	if j < len(b) && (b[j] == ']' || b[j] == '>') && i > 0 && (b[i-1] == '[' || b[i-1] == '<') {
 		return true
 	}
+	if i > 0 && b[i-1] == '[' { // [error    ]
+		if rest := bytes.TrimLeft(b[j:min(len(b), j+10)], " "); hasPrefix(rest, "]") {
+			return true
+		}
+	}
 	if i == 0 && j < len(b) && (b[j] == ':' || b[j] == '[') {
 		return true
 	}
@@ -103,9 +163,9 @@ func levelWord(w []byte) int {
 		buf[i] = c &^ 0x20
 	}
 	switch string(buf[:len(w)]) {
-	case "TRACE", "VERBOSE", "FINEST", "FINER":
+	case "TRACE", "TRCE", "VERBOSE", "FINEST", "FINER":
 		return levelTrace
-	case "DEBUG", "DBG", "FINE":
+	case "DEBUG", "DBUG", "DBG", "FINE":
 		return levelDebug
 	case "INFO", "INF", "NOTICE", "INFORMATION", "LOG", "PASS", "PASSED", "SKIPPED":
 		return levelInfo

@@ -2,11 +2,7 @@ package project
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
-	"strconv"
-
-	"heddle/internal/wire"
 )
 
 // template is one kind of line: what is the same in all of them, and the first
@@ -39,230 +35,6 @@ type logbook struct {
 // many there are no more: a text in which all lines differ must not cost memory.
 const mostTemplates = 2000
 
-// event is a line of a log, taken apart.
-type event struct {
-	level      int
-	at         []byte // its time
-	message    []byte
-	structured bool
-	line       []byte // of a structured one
-}
-
-// readEvent takes a line apart.
-func readEvent(line []byte) event {
-	if len(line) > 1 && line[0] == '{' {
-		if e := jsonEvent(line); e.structured {
-			return e
-		}
-	}
-	e := event{message: line}
-	start, end, ok := stamp(line)
-	if ok {
-		e.at = line[start:end]
-		e.message = line[end:]
-	} else if at := accessTime(line); at != nil {
-		e.at = at
-		e.level = accessLevel(line)
-		_, rest, _ := bytes.Cut(line, at) // who asked varies; what for does not
-		e.message = bytes.TrimLeft(rest, "] ")
-		return e
-	}
-	cut := ok
-	if lv, n := level(e.message); lv != levelNone {
-		e.level = lv
-		if n > 0 && (letterless(e.message[:n]) || e.at != nil) {
-			e.message = e.message[n:]
-			cut = true
-		}
-	}
-	if !ok && e.level != levelNone { // [ERROR] 2026-03-01 12:00:00 message
-		if start, end, ok := stamp(bytes.TrimLeft(e.message, "] :|-")); ok {
-			m := bytes.TrimLeft(e.message, "] :|-")
-			e.at, e.message = m[start:end], m[end:]
-		}
-	}
-	if cut {
-		e.message = bytes.TrimLeft(e.message, " \t]|:>)-")
-		for _, s := range [...]string{"】", "："} {
-			e.message = bytes.TrimLeft(bytes.TrimPrefix(e.message, []byte(s)), " ")
-		}
-	}
-	return e
-}
-
-// letterless reports whether b is at most a level word with its brackets.
-func letterless(b []byte) bool { return len(b) <= 12 }
-
-// accessTime returns the time of a web server's line: [01/Mar/2026:12:00:00 +0000].
-func accessTime(line []byte) []byte {
-	i := bytes.IndexByte(line[:min(len(line), 100)], '[')
-	if i <= 0 || len(line) < i+28 {
-		return nil
-	}
-	if n := stampAt(line[i+1:]); n > 15 && line[i+3] == '/' {
-		return line[i+1 : i+1+n]
-	}
-	return nil
-}
-
-// accessLevel makes a level of the status in a web server's line.
-func accessLevel(line []byte) int {
-	i := bytes.Index(line, []byte(`" `))
-	if i < 0 || len(line) < i+5 || digits(line[i+2:]) != 3 {
-		return levelNone
-	}
-	switch line[i+2] {
-	case '5':
-		return level5xx
-	case '4':
-		return level4xx
-	}
-	return levelInfo
-}
-
-// jsonEvent reads a line that is a JSON object with a level or a message.
-func jsonEvent(line []byte) event {
-	e := event{line: line}
-	var codes []byte
-	err := wire.Members(line, func(key string, v json.RawMessage) bool {
-		switch eventPart(key) {
-		case partLevel:
-			e.level = jsonLevel(v)
-		case partMessage:
-			if s, ok := wire.Unquote(v); ok && (e.message == nil || key == "msg" || key == "message") {
-				e.message = []byte(s)
-			}
-		case partTime:
-			e.at = bytes.Trim(v, `"`)
-		case partCode:
-			codes = append(append(append(append(codes, ' '), key...), '='), cell(v, 24)...)
-		}
-		return true
-	})
-	if len(codes) > 0 && e.message != nil { // what went wrong is said by both
-		e.message = append(slices.Clip(e.message), codes...)
-	}
-	e.structured = err == nil && e.message != nil && (e.level != levelNone || e.at != nil)
-	return e
-}
-
-// What a member of a structured line is.
-const (
-	partOther = iota
-	partLevel
-	partMessage
-	partTime
-	partCode
-)
-
-func eventPart(key string) int {
-	switch key {
-	case "level", "lvl", "severity", "levelname", "log.level", "loglevel":
-		return partLevel
-	case "msg", "message", "event", "error", "err":
-		return partMessage
-	case "time", "ts", "timestamp", "@timestamp", "date", "t":
-		return partTime
-	case "status", "code", "statusCode", "status_code", "errorCode", "error_code", "errno":
-		return partCode
-	}
-	return partOther
-}
-
-// details shows what else a structured line has, briefly.
-func details(line []byte) []byte {
-	var out []byte
-	_ = wire.Members(line, func(key string, v json.RawMessage) bool {
-		part := eventPart(key)
-		if part == partOther || part == partMessage && key != "msg" && key != "message" {
-			out = append(out, ' ')
-			out = append(append(out, tidy(key, 40)...), '=')
-			out = append(out, cell(v, 80)...)
-		}
-		return len(out) < 400
-	})
-	return out
-}
-
-// jsonLevel reads a level's name, or its number as pino and bunyan write it.
-func jsonLevel(v []byte) int {
-	if n, err := strconv.Atoi(string(v)); err == nil {
-		if n < 10 || n > 60 {
-			return levelNone
-		}
-		return [...]int{levelTrace, levelDebug, levelInfo, levelWarn, levelError, levelFatal}[n/10-1]
-	}
-	return levelWord(bytes.Trim(v, `"`))
-}
-
-// outlook is what a look at some lines says of a text.
-type outlook struct {
-	lines, stamped, leveled, indented int
-	structured                        int // JSON with a level and a message
-}
-
-// survey looks at lines from all over text.
-func survey(text []byte) outlook {
-	const blocks, each = 5, 60
-	var o outlook
-	for k := range blocks {
-		from := len(text) / blocks * k
-		if k > 0 {
-			i := bytes.IndexByte(text[from:], '\n')
-			if i < 0 {
-				break
-			}
-			from += i + 1
-		}
-		end := len(text) / blocks * (k + 1)
-		for n := 0; n < each && from < end; n++ {
-			line := text[from:]
-			if i := bytes.IndexByte(line, '\n'); i >= 0 {
-				line = line[:i]
-			}
-			from += len(line) + 1
-			o.look(bytes.TrimSuffix(line, []byte("\r")))
-		}
-	}
-	return o
-}
-
-func (o *outlook) look(line []byte) {
-	if len(bytes.TrimSpace(line)) == 0 {
-		return
-	}
-	o.lines++
-	if line[0] == ' ' || line[0] == '\t' || hasPrefix(line, "at ") || hasPrefix(line, "Caused by") || hasPrefix(line, "...") {
-		if lv, _ := marker(line); lv == levelNone {
-			o.indented++
-			return
-		}
-	}
-	e := readEvent(line[:min(len(line), 4096)])
-	if e.at != nil {
-		o.stamped++
-	}
-	if e.level != levelNone {
-		o.leveled++
-		if e.structured {
-			o.structured++
-		}
-	}
-}
-
-func (o outlook) outer() int { return max(1, o.lines-o.indented) }
-
-// jsonLog reports whether half of the lines are a log's, written as JSON.
-func (o outlook) jsonLog() bool { return o.structured >= 4 && o.structured*2 >= o.lines }
-
-// hasLevels reports whether half of the lines have a level.
-func (o outlook) hasLevels() bool { return o.leveled >= 4 && o.leveled*2 >= o.outer() }
-
-// log reports whether the text looks like a log.
-func (o outlook) log() bool {
-	return o.lines >= 5 && (o.stamped*2 >= o.outer() && o.stamped >= 4 || o.leveled*4 >= o.outer() && o.leveled >= 6)
-}
-
 // read reads a log. stamped says that most of its lines have a time, so that
 // one without belongs to the line before.
 func (l *logbook) read(text []byte, stamped bool) {
@@ -278,6 +50,7 @@ func (l *logbook) read(text []byte, stamped bool) {
 	)
 	flush := func() {
 		if !first {
+			more, extra = now.headline(more, extra)
 			slots = l.add(now, more, extra, at, slots[:0])
 		}
 		more, extra = more[:0], 0
@@ -289,7 +62,7 @@ func (l *logbook) read(text []byte, stamped bool) {
 			continue
 		}
 		e := readEvent(line)
-		if !first && (continues(line, e, stamped) || trace && e.at == nil && e.level == levelNone) {
+		if !first && (trace && e.at == nil && e.level == levelNone || continues(line, e, stamped) && !(stands(line) && now.ends(line))) {
 			trace = trace || hasPrefix(line, "goroutine ")
 			extra++
 			if len(more) < 40 || !indentedLine(line) && len(more) < 80 {
@@ -329,6 +102,72 @@ func continues(line []byte, e event, stamped bool) bool {
 	return e.level == levelNone && exception(line)
 }
 
+// stands reports whether a line without a time speaks of a failure of its own: it
+// is not indented and begins as what the system or a runtime says at the end of a
+// process, or names an exception or a failure.
+func stands(line []byte) bool {
+	return !indentedLine(line) && (crash(line) || exception(line) || bad(line))
+}
+
+// crash reports whether a line says that a process ended.
+func crash(line []byte) bool {
+	for _, s := range [...]string{"Segmentation fault", "Killed", "Aborted", "Bus error", "Illegal instruction", "Floating point exception",
+		"Exception in thread", "Unhandled exception", "Uncaught ", "Out of memory", "java.lang.OutOfMemoryError", "panic:", "fatal error:", "terminate called"} {
+		if hasPrefix(line, s) {
+			return true
+		}
+	}
+	return bytes.Contains(line, []byte("(core dumped)"))
+}
+
+// ends reports whether line, which speaks of a failure, is no more part of e: e
+// is harmless, or line says that a process ended.
+func (e event) ends(line []byte) bool {
+	switch {
+	case crash(line):
+		return !hasPrefix(line, "panic:") && !hasPrefix(line, "fatal error:") || e.level < levelBad
+	case e.level == levelNone:
+		return !bad(e.message) && !hasPrefix(e.message, "Traceback")
+	}
+	return e.level < levelBad
+}
+
+// headline makes the message of an event out of the lines below it where its own
+// line says nothing: it names a component alone, or announces a stack.
+func (e *event) headline(more [][]byte, extra int) ([][]byte, int) {
+	if len(more) == 0 || e.structured {
+		return more, extra
+	}
+	if hasPrefix(e.message, "Traceback") {
+		for i := len(more) - 1; i >= 0; i-- { // what was raised in the end
+			if exception(more[i]) {
+				e.message = more[i]
+				break
+			}
+		}
+		return more, extra
+	}
+	below := bytes.TrimSpace(more[0])
+	if (e.at == nil && e.level == levelNone) || !componentOnly(e.message) || frame(below) || exception(below) {
+		return more, extra
+	}
+	e.message = append(append(slices.Clip(e.message), ' '), below...)
+	return more[1:], extra - 1
+}
+
+// componentOnly reports whether a message is none yet: nothing, or the name of a
+// component, as in "fail: Hosting.Lifetime[7]".
+func componentOnly(m []byte) bool {
+	if i := bytes.Index(m, []byte(": ")); i > 0 && i < 8 {
+		m = m[i+2:]
+	}
+	m = bytes.TrimSpace(m)
+	if i := bytes.IndexByte(m, '['); i > 0 && bytes.HasSuffix(m, []byte("]")) && digits(m[i+1:]) == len(m)-i-2 {
+		return bytes.IndexByte(m, ' ') < 0
+	}
+	return len(m) == 0
+}
+
 // exception reports whether a line names one: java.lang.IllegalStateException: text.
 func exception(line []byte) bool {
 	i := 0
@@ -351,7 +190,7 @@ func (l *logbook) add(e event, more [][]byte, extra, at int, slots []slot) []slo
 		}
 		l.to = e.at
 	}
-	if e.level == levelNone && (bad(e.message) || telling(more)) {
+	if e.level == levelNone && (bad(e.message) || exception(e.message) || crash(e.message) || telling(more)) {
 		e.level = levelWords
 	}
 	l.levels[e.level]++

@@ -9,12 +9,16 @@ import (
 )
 
 // log projects a log: levels, times, every kind of error and warning with an
-// example, other kinds by their number, the first and last lines.
-func (in Input) log(text []byte, look outlook) Projection {
+// example, other kinds by their number, the first and last lines. what says what
+// it is where it is no text of lines.
+func (in Input) log(text []byte, look outlook, what string) Projection {
 	var l logbook
 	l.read(text, look.stamped*10 >= look.outer()*7)
 	p := in.page(Budget)
-	p.add(show([]byte(fmt.Sprintf("log: %s, %d bytes%s", count(l.lines, "line"), len(text), l.span())), 300))
+	if what == "" {
+		what = fmt.Sprintf("log: %s, %d bytes", count(l.lines, "line"), len(text))
+	}
+	p.add(show([]byte(what+l.span()), 300))
 	p.add(l.levelLine())
 	bad, other := l.sorted()
 	edges := l.edges(text, p.tokens/4)
@@ -116,157 +120,9 @@ func (l *logbook) edges(text []byte, tokens int) []string {
 // left is what a line that says how many are left out may cost.
 const left = 24
 
-// errors adds the kinds of errors and warnings, each with an example as long as
-// they all fit, and says what it shows. It leaves spare, and more where it can.
-func (p *page) errors(bad []*template, spare, more int) string {
-	const head = "errors and warnings, an example each (times, lines, the first one's text):"
-	texts := tell(bad, (*template).first, false)
-	at := apart(texts)
-	for _, c := range []struct{ chars, stack, spare int }{
-		{240, 6, spare + more}, {200, 4, spare + more}, {160, 3, spare + more}, {120, 2, spare + more}, {100, 1, spare + more},
-		{80, 1, spare}, {80, 0, spare}, {60, 0, spare}, {60, 0, left},
-	} {
-		if c.stack == 0 {
-			texts = tell(bad, (*template).first, true)
-			at = apart(texts)
-		}
-		lines := []string{head}
-		for i, t := range bad {
-			lines = append(lines, t.lines(texts[i], at[i], c.chars, c.stack)...)
-		}
-		if p.putLeaving(c.spare, lines) {
-			return fmt.Sprintf("all %s of errors and warnings shown", count(len(bad), "kind"))
-		}
-	}
-	alike := together(bad)
-	for _, set := range [][]*template{bad, alike} {
-		for _, chars := range []int{80, 60, 48, 36} {
-			if p.putLeaving(left, terse(set, chars)) {
-				if len(set) < len(bad) {
-					return fmt.Sprintf("all %d kinds of errors and warnings shown, %d where they are alike", len(bad), len(set))
-				}
-				return fmt.Sprintf("all %s of errors and warnings shown, without an example", count(len(bad), "kind"))
-			}
-		}
-	}
-	return p.someErrors(alike, len(bad))
-}
-
-// someErrors adds as many kinds as fit.
-func (p *page) someErrors(set []*template, all int) string {
-	lo, hi := 0, len(set)
-	for hi-lo > 1 {
-		if mid := (lo + hi) / 2; p.fits(3*left, terse(set[:mid], 36)) {
-			lo = mid
-		} else {
-			hi = mid
-		}
-	}
-	if lo > 0 {
-		p.put(terse(set[:lo], 36))
-	}
-	text := fmt.Sprintf("%d of %d kinds of errors and warnings are not shown", len(set)-lo, len(set))
-	p.add("… " + text)
-	if all > len(set) {
-		text += fmt.Sprintf(" (%d before alike ones were put together)", all)
-	}
-	return text
-}
-
-// terse lists kinds without examples, below the names of their levels, without
-// what all of them begin with.
-func terse(set []*template, chars int) []string {
-	head := "errors and warnings (times, line of the first, * varies, … cut"
-	texts := tell(set, (*template).masked, true)
-	tagged := true
-	for _, t := range texts {
-		tagged = tagged && tag(t) > 0
-	}
-	if tagged {
-		for i, t := range texts {
-			texts[i] = t[tag(t):]
-		}
-		head += ", without the […] in front"
-	}
-	common := shared(texts)
-	if len(common) > 0 {
-		head += fmt.Sprintf(", each begins with %q", common)
-	}
-	for i, t := range texts {
-		texts[i] = t[len(common):]
-	}
-	lines := []string{head + "):"}
-	last, at := -1, apart(texts)
-	for i, t := range set {
-		if t.level != last {
-			last = t.level
-			lines = append(lines, levelNames[last]+":")
-		}
-		text := around(texts[i], chars, at[i])
-		if k := strings.LastIndex(text, "… (+"); k >= 0 && strings.HasSuffix(text, " chars)") {
-			text = text[:k] + "…"
-		}
-		if t.kinds > 1 {
-			text += fmt.Sprintf(" (%d alike)", t.kinds)
-		}
-		lines = append(lines, fmt.Sprintf("×%d L%d %s", t.count, t.line, text))
-	}
-	return lines
-}
-
-// tell returns a text for each template. Where no stack is shown and only the
-// exceptions in it tell two apart, they are part of the text.
-func tell(set []*template, text func(*template) []byte, exceptions bool) [][]byte {
-	out := make([][]byte, len(set))
-	seen := map[string]int{}
-	for i, t := range set {
-		out[i] = bytes.TrimSpace(told(text(t)))
-		if exceptions {
-			seen[string(formOf(out[i]).text)]++
-		}
-	}
-	for i, t := range set {
-		if !exceptions || seen[string(formOf(out[i]).text)] < 2 {
-			continue
-		}
-		for _, s := range t.stack {
-			if exception(s) || hasPrefix(s, "Caused by") {
-				out[i] = append(append(slices.Clip(out[i]), " | "...), bytes.TrimSpace(s)...)
-			}
-		}
-	}
-	return out
-}
-
-// tag returns the length of the name in brackets that text begins with, a thread
-// or a component, and the space behind it.
-func tag(text []byte) int {
-	if len(text) == 0 || text[0] != '[' {
-		return 0
-	}
-	i := bytes.Index(text[:min(len(text), 60)], []byte("] "))
-	if i < 0 {
-		return 0
-	}
-	return i + 2
-}
-
-// shared returns the words that all texts begin with.
-func shared(texts [][]byte) []byte {
-	common := texts[0]
-	for _, t := range texts[1:] {
-		common = prefix(common, t)
-	}
-	common = common[:bytes.LastIndexByte(common, ' ')+1]
-	if len(common) < 4 || len(common) > 200 || len(texts) < 2 {
-		return nil
-	}
-	return common
-}
-
-// lines shows a template by the text of its first line, which other ones share up
-// to a place, and the start of its stack.
-func (t *template) lines(text []byte, at, chars, stack int) []string {
+// lines shows a template by the text of its first line, cut already, and the start
+// of its stack.
+func (t *template) lines(text string, chars, stack int) []string {
 	kinds := ""
 	if t.kinds > 1 {
 		kinds = fmt.Sprintf(", %d kinds alike", t.kinds)
@@ -280,7 +136,7 @@ func (t *template) lines(text []byte, at, chars, stack int) []string {
 			where += " …"
 		}
 	}
-	out := []string{fmt.Sprintf("%s ×%d %s%s: %s", levelNames[t.level], t.count, where, kinds, around(text, chars, at))}
+	out := []string{fmt.Sprintf("%s ×%d %s%s: %s", levelNames[t.level], t.count, where, kinds, text)}
 	shown := 0
 	for _, i := range telltale(t.stack, stack) {
 		out = append(out, "  "+show(bytes.TrimSpace(t.stack[i]), min(chars, 120)))

@@ -11,6 +11,9 @@ const named = 3
 // json projects a JSON document.
 func (in Input) json(doc document) Projection {
 	v := doc.value
+	if lines, what, ok := logIn(doc); ok {
+		return in.log(lines, survey(lines), what)
+	}
 	s := shapeOf(v)
 	s.settle()
 	path, rows := s.records(len(v))
@@ -21,10 +24,10 @@ func (in Input) json(doc document) Projection {
 	p := in.page(usual)
 	kind := KindOutline
 	if rows == nil {
-		p.addf("JSON %s, %d bytes", s.what(), len(v))
+		p.addf("JSON %s, %d bytes", s.what(), doc.size)
 	} else {
 		kind = KindRecords
-		p.addf("JSON, %d bytes: %s is an array of %s", len(v), path, rows.items.tally("record"))
+		p.addf("JSON, %d bytes: %s is an array of %s", doc.size, path, rows.items.tally("record"))
 	}
 	p.quote("before it: ", doc.before, 200)
 	p.quote("after it: ", doc.after, 200)
@@ -82,6 +85,9 @@ const allButMaps = "all keys named but those of maps, which are counted"
 // outlineCut is what it says when not even that fits.
 const outlineCut = "the outline is cut"
 
+// mostNames is how many keys of those that are put together are shown at most.
+const mostNames = 2000
+
 // detail is how much an outline shows.
 type detail struct {
 	depth int // to which keys are named
@@ -106,7 +112,9 @@ type outliner struct {
 	hidden int // keys below depth that are not named
 	cut    int // keys to depth that are counted only
 	joined int // keys that are put together with others
-	over   bool
+	// Of these, keys that are not named.
+	nameless int
+	over     bool
 }
 
 // outline returns the richest outline that fits, and what it leaves out.
@@ -118,6 +126,9 @@ func (s *shape) outline(tokens, size int) ([]string, string) {
 		return best.lines, outlineCut
 	case best.joined > 0:
 		note = fmt.Sprintf("%d keys put together by what they hold", best.joined)
+		if best.nameless > 0 {
+			note += fmt.Sprintf(", %d of them not named", best.nameless)
+		}
 	case best.hidden > 0:
 		note = fmt.Sprintf("all keys named to depth %d, %d below left out", best.depth, best.hidden)
 	case s.hasMap():
@@ -156,12 +167,16 @@ func (s *shape) fit(tokens, size int) *outliner {
 			if best.over {
 				continue
 			}
-			for d.names *= 2; best.joined > 0 && d.names < 1000; d.names *= 2 {
-				more := try(at, d)
-				if more.over {
-					break
+			if best.joined == 0 {
+				return best
+			}
+			for lo, hi := d.names, min(best.joined, mostNames)+1; hi-lo > 1; { // as many names as fit
+				d.names = (lo + hi) / 2
+				if more := try(at, d); more.over {
+					hi = d.names
+				} else {
+					lo, best = d.names, more
 				}
-				best = more
 			}
 			return best
 		}
@@ -278,6 +293,7 @@ func (o *outliner) fields(s *shape, fields []field, depth int, indent string) {
 			return
 		}
 		o.joined += len(f.names)
+		o.nameless += max(0, len(f.names)-o.names)
 		v, name, in := f.value, f.name(o.names), ""
 		if v.n < objects*max(1, len(f.names)) {
 			name += "?"
@@ -287,9 +303,11 @@ func (o *outliner) fields(s *shape, fields []field, depth int, indent string) {
 		}
 		if o.chars == 0 && v.leaf() {
 			plain = append(plain, name+" "+v.types())
+			o.further(f, indent)
 			continue
 		}
 		o.deeper(v, depth+1, indent+name+v.describe(o.chars)+in, indent+" ")
+		o.further(f, indent)
 	}
 	for len(plain) > 0 { // in lines that are not cut
 		n, size := 0, 0
@@ -299,6 +317,17 @@ func (o *outliner) fields(s *shape, fields []field, depth int, indent string) {
 		}
 		o.emit(indent + strings.Join(plain[:n], ", "))
 		plain = plain[n:]
+	}
+}
+
+// further names the keys of f that were too many for its own line.
+func (o *outliner) further(f field, indent string) {
+	most := min(o.names, len(f.names))
+	_, at := f.list(0, most)
+	for at < most && !o.over {
+		text, to := f.list(at, most)
+		o.emit(indent + "{… also: " + text + "}")
+		at = to
 	}
 }
 
@@ -327,6 +356,7 @@ func (o *outliner) deeper(v *shape, depth int, line, indent string) {
 			// What the line itself costs is in the first pass's sum already.
 			o.spare, o.bytes = sub.tokens, sub.bytes
 			o.hidden, o.cut, o.joined = o.hidden+sub.hidden, o.cut+sub.cut, o.joined+sub.joined
+			o.nameless += sub.nameless
 			return
 		}
 	}

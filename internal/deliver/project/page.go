@@ -13,7 +13,8 @@ import (
 // page gathers lines within bounds: tokens, bytes, and characters of a line.
 type page struct {
 	b             strings.Builder
-	tokens, bytes int // what is left
+	tokens, bytes int  // what is left
+	loose         bool // of a text that is no log: its errors are so by their words
 }
 
 // page returns an empty page of in's bounds.

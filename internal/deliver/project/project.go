@@ -100,7 +100,7 @@ func (in Input) project() Projection {
 		if !wire.Valid(in.JSON) {
 			return in.headTail(in.JSON)
 		}
-		return in.json(document{value: in.JSON})
+		return in.json(document{value: in.JSON, size: len(in.JSON)})
 	}
 	text := plain(in.Text)
 	if in.IsError {
@@ -108,19 +108,19 @@ func (in Input) project() Projection {
 	}
 	look := survey(text)
 	if look.jsonLog() {
-		return in.log(text, look)
+		return in.log(text, look, "")
 	}
 	if doc, ok := documentIn(text); ok {
 		return in.json(doc)
 	}
 	if look.hasLevels() {
-		return in.log(text, look)
+		return in.log(text, look, "")
 	}
 	if t, ok := tableIn(text); ok {
 		return in.table(t)
 	}
 	if look.log() {
-		return in.log(text, look)
+		return in.log(text, look, "")
 	}
 	switch kindOf(text) {
 	case KindDiff:

@@ -30,6 +30,16 @@ func stamp(b []byte) (start, end int, ok bool) {
 	if n := stampAt(b[i:]); n > 0 {
 		return i, i + n, true
 	}
+	if i > 0 && b[i-1] == '[' || i > 1 && b[i-1] == ' ' && b[0] == '[' { // seconds since the kernel's start: [   12.345678]
+		if n := digits(b[i:]); n > 0 && n < 8 && i+n+7 < len(b) && b[i+n] == '.' && digits(b[i+n+1:]) == 6 && b[i+n+7] == ']' {
+			return i, i + n + 7, true
+		}
+	}
+	if n := digits(b); n > 0 && n < 8 && len(b) > n+20 && b[n] == ':' && letter(b[n+1]) && b[n+2] == ' ' { // Redis: 1234:M 30 Nov 2026 12:00:01.123 # message
+		if at := n + 3; stampAt(b[at:]) > 0 {
+			return at, at + stampAt(b[at:]), true
+		}
+	}
 	return 0, 0, false
 }
 
@@ -48,6 +58,13 @@ func stampAt(b []byte) int {
 		return n
 	case n == 2 && b[2] == ':':
 		return clock(b)
+	case n == 2 && len(b) > 14 && b[2] == '-' && digits(b[3:]) == 2 && b[5] == ' ' && clock(b[6:]) > 0: // 03-01 12:00:00.000
+		return 6 + clock(b[6:])
+	case n > 0 && n < 3 && len(b) > n+14 && b[n] == ' ' && month(b[n+1:]) && b[n+4] == ' ' && digits(b[n+5:]) == 4: // 1 Mar 2026 12:00:00
+		if c := clock(b[min(len(b), n+10):]); c > 0 {
+			return n + 10 + c
+		}
+		return 0
 	case n == 2 && len(b) > 12 && (b[2] == '/' || b[2] == '-' || b[2] == '.'): // 01/Mar/2026:12:00:00 +0000, 01-03-2026 12:00
 		return afterDay(b)
 	case n > 0:
