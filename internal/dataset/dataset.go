@@ -12,6 +12,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -215,7 +216,11 @@ func (s *Store) Add(ctx context.Context, p heddle.Principal, n Input) ([]*Datase
 	}
 	var made []*Dataset
 	for i, t := range n.Tables {
-		d := &Dataset{Ref: o.free(n.Name, t.Path, i), Table: t, Provenance: n.Provenance, Created: s.o.Now(), Capture: n.Capture}
+		name := n.Name
+		if i > 0 {
+			name += "_" + lastKey(t.Path)
+		}
+		d := &Dataset{Ref: o.free(name), Table: t, Provenance: n.Provenance, Created: s.o.Now(), Capture: n.Capture}
 		d.Provenance.Source = t.Source
 		d.source = nth(i, n.Again)
 		d.Table.Data = nil // the source has it
@@ -242,14 +247,9 @@ func nth(i int, again func() ([]records.Table, error)) source {
 	}
 }
 
-// free returns the name of the i-th table of a result: that of its capture, then
-// with the last key of its path.
-func (o *owner) free(name, path string, i int) string {
-	if i == 0 {
-		return name
-	}
-	last := path[strings.LastIndexByte(path, '.')+1:]
-	clean := strings.Trim(strings.Map(func(r rune) rune {
+// lastKey is the last key of a path, as a part of a name.
+func lastKey(path string) string {
+	key := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
 			return r
@@ -257,15 +257,18 @@ func (o *owner) free(name, path string, i int) string {
 			return r + 'a' - 'A'
 		}
 		return '_'
-	}, last), "_")
-	if clean == "" {
-		clean = "part"
-	}
+	}, path[strings.LastIndexByte(path, '.')+1:])
+	return cmp.Or(strings.Trim(key, "_"), "part")
+}
+
+// free returns name, or with the first number that no dataset has with it: a pinned one
+// may have any.
+func (o *owner) free(name string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	ref := name + "_" + clean
+	ref := name
 	for n := 2; o.sets[ref] != nil; n++ {
-		ref = fmt.Sprintf("%s_%s_%d", name, clean, n)
+		ref = fmt.Sprintf("%s_%d", name, n)
 	}
 	return ref
 }
@@ -305,7 +308,7 @@ func (s *Store) Describe(ctx context.Context, p heddle.Principal, ref string, sa
 	if err != nil {
 		return nil, protocol.Profile{}, err
 	}
-	reply, _, err := o.with(ctx, []string{d.Ref}, protocol.Request{Describe: &protocol.Describe{Name: d.Ref, Sample: sample}})
+	reply, _, _, err := o.with(ctx, []string{d.Ref}, protocol.Request{Describe: &protocol.Describe{Name: d.Ref, Sample: sample}})
 	if err != nil {
 		return nil, protocol.Profile{}, err
 	}

@@ -17,6 +17,8 @@ import (
 
 	"heddle"
 	"heddle/internal/capture"
+	"heddle/internal/dataset/protocol"
+	"heddle/internal/dataset/records"
 )
 
 // There is no process before the first dataset, and none after the end.
@@ -438,4 +440,84 @@ func TestQueriesDoNotBlockResults(t *testing.T) {
 	if strings.Contains(said, "sk-live") {
 		t.Errorf("an error repeats a value: %s", said)
 	}
+}
+
+// A table that no worker could have costs the others nothing.
+func TestTooWideCostsNoWorker(t *testing.T) {
+	r := newRig(t, Options{})
+	r.add(t, heddle.Local, issues(10))
+	pid := r.pid(heddle.Local)
+	var row strings.Builder
+	for i := range protocol.MaxColumns + 1 {
+		fmt.Fprintf(&row, `,"c%d":%d`, i, i)
+	}
+	data := []byte("[{" + row.String()[1:] + "},{" + row.String()[1:] + "}]")
+	table := records.Table{Form: records.FormArray, Path: "$", Source: "text", Count: 2, Data: data}
+	_, err := r.Add(t.Context(), heddle.Local, Input{Name: "wide", Tables: []records.Table{table}})
+	if heddle.KindOf(err) != heddle.KindResultTooLarge || r.pid(heddle.Local) != pid {
+		t.Errorf("%v, and process %d where it was %d", err, r.pid(heddle.Local), pid)
+	}
+}
+
+// A pinned dataset may have the name that a result would get; both are kept.
+func TestNameOfAResultIsTaken(t *testing.T) {
+	r := newRig(t, Options{StateDir: t.TempDir()})
+	r.add(t, heddle.Local, issues(10))
+	if _, err := r.Query(t.Context(), heddle.Local, Query{SQL: "SELECT 7 AS seven", SaveAs: "list_issues_2"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.add(t, heddle.Local, issues(20))[0]; got.Ref != "list_issues_2_2" || got.Capture != "list_issues_2" {
+		t.Errorf("the result is called %s, in capture %s", got.Ref, got.Capture)
+	}
+	if got := r.rows(t, heddle.Local, "SELECT seven, (SELECT count(*) FROM list_issues_2_2) AS n FROM list_issues_2"); got != "seven\tn\n7\t20" {
+		t.Errorf("both: %q", got)
+	}
+}
+
+// What a query kept in a worker that is gone is not what another one kept under the
+// same name.
+func TestKeptInAWorkerThatIsGone(t *testing.T) {
+	r := newRig(t, Options{})
+	r.add(t, heddle.Local, issues(10))
+	o, err := r.owner(heddle.Local)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(sql string) (protocol.Reply, []byte, *worker) {
+		t.Helper()
+		reply, payload, by, err := o.with(t.Context(), nil, protocol.Request{Query: &protocol.Query{SQL: sql, Inline: 10}})
+		if err != nil || reply.Result.Kept == "" {
+			t.Fatalf("%s: %+v, %v", sql, reply, err)
+		}
+		return reply, payload, by
+	}
+	first, rows, by := ask("SELECT range AS n FROM range(1000)")
+	syscall.Kill(r.pid(heddle.Local), syscall.SIGKILL)
+	<-by.dead
+	second, _, _ := ask("SELECT range AS n FROM range(2000)")
+	if first.Result.Kept != second.Result.Kept {
+		t.Fatalf("kept as %s and %s, want the same name", first.Result.Kept, second.Result.Kept)
+	}
+	d, err := o.keep(t.Context(), by, Query{SQL: "…", Name: "query"}, first.Result, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.rows(t, heddle.Local, "SELECT count(*) AS n FROM "+d.Ref); got != "n\n1000" {
+		t.Errorf("what the first kept has %q, want 1000 rows", got)
+	}
+}
+
+// Queries that list the datasets do not get in each other's way.
+func TestListingsSideBySide(t *testing.T) {
+	r := newRig(t, Options{})
+	r.add(t, heddle.Local, issues(10))
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if got := r.rows(t, heddle.Local, "SELECT count(*) AS n FROM datasets"); got != "n\n1" {
+				t.Errorf("datasets: %q", got)
+			}
+		})
+	}
+	all.Wait()
 }

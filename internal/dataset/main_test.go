@@ -129,7 +129,9 @@ func (r *rig) pid(p heddle.Principal) int {
 	if err != nil {
 		return 0
 	}
-	w := o.current()
+	o.mu.Lock()
+	w := o.worker
+	o.mu.Unlock()
 	if w == nil || !w.alive() {
 		return 0
 	}

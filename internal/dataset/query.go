@@ -69,7 +69,7 @@ func (s *Store) Query(ctx context.Context, p heddle.Principal, q Query) (*Answer
 	if q.JSON {
 		format = "json"
 	}
-	reply, payload, err := o.with(ctx, refs, protocol.Request{Query: &protocol.Query{
+	reply, payload, by, err := o.with(ctx, refs, protocol.Request{Query: &protocol.Query{
 		SQL: q.SQL, Inline: q.Inline, Format: format, Keep: q.SaveAs != "", Result: q.Result,
 	}})
 	if err != nil {
@@ -81,17 +81,16 @@ func (s *Store) Query(ctx context.Context, p heddle.Principal, q Query) (*Answer
 	}
 	a.Text = nil
 	if a.More && q.SaveAs != "" {
-		o.drop(ctx, o.current(), []string{a.Kept})
+		o.drop(ctx, by, []string{a.Kept})
 		return nil, tooMany("saved")
 	}
-	a.Dataset, err = o.keep(ctx, q, reply.Result, payload)
+	a.Dataset, err = o.keep(ctx, by, q, reply.Result, payload)
 	return a, err
 }
 
-// keep makes a dataset of a query's result, which the worker has under a name of
-// its own.
-func (o *owner) keep(ctx context.Context, q Query, r *protocol.Result, snapshot []byte) (*Dataset, error) {
-	w := o.current()
+// keep makes a dataset of a query's result, which a worker has under a name of its
+// own.
+func (o *owner) keep(ctx context.Context, w *worker, q Query, r *protocol.Result, snapshot []byte) (*Dataset, error) {
 	now := o.store.o.Now()
 	d := &Dataset{
 		Table: records.Table{Form: records.FormSnapshot, Source: "query", Count: int(r.Rows)}, Created: now,
@@ -110,7 +109,7 @@ func (o *owner) keep(ctx context.Context, q Query, r *protocol.Result, snapshot 
 			return nil, o.failure(ctx, fmt.Errorf("capture of a query's result: %w", err))
 		}
 		o.store.o.Captures.Chill(c)
-		d.Ref, d.Capture = c.Ref, c.Ref
+		d.Ref, d.Capture = o.free(c.Ref), c.Ref
 		d.source = o.captured(c.Ref)
 	}
 	adopt := protocol.Request{Adopt: &protocol.Adopt{Kept: r.Kept, Name: d.Ref, Sample: q.Sample}}
@@ -142,13 +141,6 @@ func (o *owner) keep(ctx context.Context, q Query, r *protocol.Result, snapshot 
 // queryTool stands in a capture's place for the tool.
 var queryTool = heddle.ToolRef{Name: "sql"}
 
-// current returns the worker that answered last.
-func (o *owner) current() *worker {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.worker
-}
-
 // captured is the source of a result that was captured as a snapshot.
 func (o *owner) captured(ref string) source {
 	return func() (records.Table, error) {
@@ -168,6 +160,8 @@ func snapshotTable(b []byte) records.Table {
 
 // listing makes the table of the datasets themselves.
 func (o *owner) listing(ctx context.Context) error {
+	o.listings.Lock() // the engine does not replace a table twice at once
+	defer o.listings.Unlock()
 	b := []byte(`["name","rows","columns","server","tool","source","sql","pinned","age_seconds","capture"]` + "\n")
 	now := o.store.o.Now()
 	for _, d := range o.list() {
@@ -284,12 +278,12 @@ func (s *Store) Export(ctx context.Context, p heddle.Principal, sql, format, nam
 			return nil, err
 		}
 	}
-	reply, payload, err := o.with(ctx, nil, protocol.Request{Query: &protocol.Query{SQL: sql, Format: format, Inline: protocol.MaxPayload}})
+	reply, payload, by, err := o.with(ctx, nil, protocol.Request{Query: &protocol.Query{SQL: sql, Format: format, Inline: protocol.MaxPayload}})
 	if err != nil {
 		return nil, err
 	}
 	if reply.Result.More || reply.Result.Kept != "" {
-		o.drop(ctx, o.current(), []string{reply.Result.Kept})
+		o.drop(ctx, by, []string{reply.Result.Kept})
 		return nil, tooMany("written")
 	}
 	path, err := s.write(format, name, payload, s.o.Now())

@@ -29,6 +29,7 @@ type owner struct {
 	broken map[string]bool // pinned files that cannot be read
 
 	starting sync.Mutex // one start at a time
+	listings sync.Mutex // one table of the datasets at a time
 }
 
 const (
@@ -165,6 +166,7 @@ func (o *owner) create(ctx context.Context, d *Dataset, t records.Table, sample 
 func (o *owner) load(ctx context.Context, d *Dataset, t *records.Table, sample int) (*protocol.Profile, error) {
 	d.loading.Lock()
 	defer d.loading.Unlock()
+	quiet := t == nil
 	for try := 1; ; try++ {
 		w, release, err := o.acquire(ctx)
 		if err != nil {
@@ -174,8 +176,7 @@ func (o *owner) load(ctx context.Context, d *Dataset, t *records.Table, sample i
 			release()
 			return nil, nil
 		}
-		quiet := t == nil
-		if quiet {
+		if t == nil {
 			again, err := d.source()
 			if err != nil {
 				release()
@@ -192,7 +193,7 @@ func (o *owner) load(ctx context.Context, d *Dataset, t *records.Table, sample i
 			continue
 		case err != nil:
 			return nil, o.failure(ctx, err)
-		case try == 1 && (reply.Kind == protocol.TooLarge || reply.Kind == protocol.Failed || reply.Kind == protocol.Broken):
+		case try == 1 && (reply.Kind == protocol.Memory || reply.Kind == protocol.Broken):
 			w.stop() // its memory is in pieces, or full of others: a new one has all of it
 			continue
 		case reply.Kind != "":
@@ -214,15 +215,15 @@ func (o *owner) has(d *Dataset, w *worker) bool {
 
 // with sends a request that needs tables, which are loaded first and kept while it
 // runs. Tables that only the worker's gate finds in a query are loaded when it
-// misses them.
-func (o *owner) with(ctx context.Context, refs []string, r protocol.Request) (protocol.Reply, []byte, error) {
+// misses them. by is the worker that has answered: what it kept, no other has.
+func (o *owner) with(ctx context.Context, refs []string, r protocol.Request) (reply protocol.Reply, payload []byte, by *worker, err error) {
 	for try := 1; ; try++ {
-		reply, payload, err := o.once(ctx, refs, r)
+		reply, payload, by, err = o.once(ctx, refs, r)
 		switch {
 		case errors.Is(err, errDied) && try < maxTries:
 			continue
 		case err != nil:
-			return reply, nil, o.failure(ctx, err)
+			return reply, nil, by, o.failure(ctx, err)
 		case reply.Kind == protocol.Missing && try < maxTries:
 			if slices.Contains(reply.Names, everything) {
 				refs = nil
@@ -237,9 +238,9 @@ func (o *owner) with(ctx context.Context, refs []string, r protocol.Request) (pr
 			refs = slices.Compact(refs)
 			continue
 		case reply.Kind != "":
-			return reply, nil, o.refusal(reply)
+			return reply, nil, by, o.refusal(reply)
 		}
-		return reply, payload, nil
+		return reply, payload, by, nil
 	}
 }
 
@@ -248,15 +249,15 @@ func (o *owner) with(ctx context.Context, refs []string, r protocol.Request) (pr
 const everything = "*"
 
 // once loads tables and sends a request, both to the same worker.
-func (o *owner) once(ctx context.Context, refs []string, r protocol.Request) (protocol.Reply, []byte, error) {
+func (o *owner) once(ctx context.Context, refs []string, r protocol.Request) (reply protocol.Reply, payload []byte, w *worker, err error) {
 	release, err := o.use(refs)
 	if err != nil {
-		return protocol.Reply{}, nil, err
+		return reply, nil, nil, err
 	}
 	defer release()
 	w, done, err := o.acquire(ctx)
 	if err != nil {
-		return protocol.Reply{}, nil, err
+		return reply, nil, nil, err
 	}
 	defer done()
 	for _, ref := range refs {
@@ -270,11 +271,12 @@ func (o *owner) once(ctx context.Context, refs []string, r protocol.Request) (pr
 			if r.Query != nil && r.Query.All {
 				continue // what is gone is not among what there is
 			}
-			return protocol.Reply{}, nil, err
+			return reply, nil, w, err
 		}
 	}
 	o.makeRoom(ctx, refs...)
-	return w.do(ctx, r, nil, o.store.o.Timeout)
+	reply, payload, err = w.do(ctx, r, nil, o.store.o.Timeout)
+	return reply, payload, w, err
 }
 
 // use keeps datasets from being unloaded until release is called.
@@ -430,7 +432,7 @@ func (o *owner) refusal(r protocol.Reply) error {
 		}
 	case protocol.Cancelled:
 		e.Kind, e.Public = heddle.KindCancelled, "The query was cancelled."
-	case protocol.TooLarge:
+	case protocol.TooLarge, protocol.Memory:
 		e.Kind = heddle.KindResultTooLarge
 	case protocol.Missing:
 		return o.unknown(r.Names...)

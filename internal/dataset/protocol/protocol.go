@@ -116,6 +116,7 @@ const (
 	Timeout   Kind = "timeout"   // past its time
 	Cancelled Kind = "cancelled" // as asked
 	TooLarge  Kind = "too_large" // over a limit that the text names
+	Memory    Kind = "memory"    // over the memory of the engine or the process, of which others may have taken a part
 	Broken    Kind = "broken"    // the engine is of no use any more; the worker exits
 )
 

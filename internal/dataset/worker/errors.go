@@ -52,7 +52,7 @@ func newEngineError(text string) *engineError {
 	switch { // which come under several words, or none
 	case strings.Contains(text, "database has been invalidated"):
 		e.class = classFatal
-	case strings.Contains(text, "bad allocation"), strings.Contains(text, "std::bad_alloc"):
+	case strings.Contains(text, "bad allocation"), strings.Contains(text, "std::bad_alloc"), strings.Contains(text, "Allocation failure"):
 		e.class = classProcess
 	}
 	return e
@@ -84,7 +84,7 @@ func asFault(ctx context.Context, err error, memory int64) *fault {
 	case errors.As(err, &e) && e.class == classProcess:
 		// What is freed after that is in pieces: the next large value would not fit
 		// either, or end the process in the midst of it.
-		return &fault{kind: protocol.TooLarge, text: needsMemory(memory), last: true}
+		return &fault{kind: protocol.Memory, text: needsMemory(memory), last: true}
 	case ctx.Err() != nil: // whatever the engine calls it
 		if errors.Is(context.Cause(ctx), errCancelled) {
 			return &fault{kind: protocol.Cancelled, text: "cancelled"}
@@ -93,7 +93,7 @@ func asFault(ctx context.Context, err error, memory int64) *fault {
 	case e == nil:
 		return &fault{kind: protocol.Failed, text: public(err.Error())}
 	case e.class == classMemory:
-		return &fault{kind: protocol.TooLarge, text: needsMemory(memory)}
+		return &fault{kind: protocol.Memory, text: needsMemory(memory)}
 	case e.class == classInvalid:
 		return &fault{kind: protocol.Invalid, text: public(e.text)}
 	}

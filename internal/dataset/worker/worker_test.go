@@ -281,7 +281,7 @@ func (c *child) limited(q *protocol.Query, timeout time.Duration) (a answer, die
 	select {
 	case a := <-to:
 		took = time.Since(start)
-		if a.Kind == protocol.TooLarge || a.Kind == protocol.Broken {
+		if a.Kind == protocol.Memory || a.Kind == protocol.Broken {
 			select { // it may end after that
 			case <-c.gone:
 				died = true
@@ -400,7 +400,7 @@ func TestBroken(t *testing.T) {
 		"FATAL Error: Failed: database has been invalidated because of a previous fatal error": protocol.Broken,
 		"INTERNAL Error: Attempted to access index 3":                                          protocol.Broken,
 		"TransactionContext Error: database has been invalidated":                              protocol.Broken,
-		"Out of Memory Error: failed to allocate":                                              protocol.TooLarge,
+		"Out of Memory Error: failed to allocate":                                              protocol.Memory,
 		"Binder Error: no such column":                                                         protocol.Invalid,
 		"Conversion Error: Could not convert":                                                  protocol.Failed,
 	} {
