@@ -116,12 +116,12 @@ func (a *app) daemon(cfg *config.Config, mode string, is options) (*daemon.Daemo
 		return nil, err
 	}
 	o := daemon.Options{
-		Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), CacheDir: a.cacheDir(), Mode: mode, SQL: worker(), Environ: a.environ,
+		Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), CacheDir: a.cacheDir(), Mode: mode, Environ: a.environ,
 		Hosts: is.serves, Eager: is.eager,
 	}
 	if is.serves {
 		o.Load = func() (*config.Config, error) { return a.chosen(a.again(cfg.Path)) }
-		o.StateDir = a.stateDir()
+		o.StateDir, o.SQL = a.stateDir(), worker() // what nobody reads on in makes no tables
 	}
 	return daemon.New(o), nil
 }

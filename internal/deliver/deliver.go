@@ -5,10 +5,11 @@
 // Whatever fails in here, the server's answer goes out untouched, and nothing is
 // left behind. It never calls a server and never changes a capture.
 //
-// Start at [Deliverer.Deliver], the decision; parts.go takes a result apart,
-// shape.go puts a short one together, read.go answers read_result. Below are
-// estimate, which counts tokens without a table, and project, which makes short
-// texts.
+// Start at [Deliverer.Deliver], the decision; parts.go and item.go take a result
+// apart, tables.go makes datasets of it and envelope.go describes one, shape.go puts
+// any other short text together; read.go and sql.go answer read_result, loom.go the
+// tools of loom mode. Below are estimate, which counts tokens without a table, and
+// project, which makes short texts.
 package deliver
 
 import (
@@ -97,14 +98,15 @@ func (d *Deliverer) Deliver(ctx context.Context, c *heddle.Call, t *heddle.Tool,
 	if len(r.Raw) >= vast {
 		runtime.GC() // the buffers that it has outgrown while it was read are as large as itself
 	}
+	s.tokens = estimate.Result(r.Raw)
+	exact.UpstreamTokens, exact.DeliveredTokens = s.tokens, s.tokens
 	if c.SQL != "" {
 		if rows, ok := s.asked(ctx); ok {
+			rows.UpstreamTokens, rows.DeliveredTokens = s.tokens, estimate.Result(rows.Raw)
 			return rows
 		}
 		defer func() { out = s.noted(out) }()
 	}
-	s.tokens = estimate.Result(r.Raw)
-	exact.UpstreamTokens, exact.DeliveredTokens = s.tokens, s.tokens
 	if s.tokens <= threshold {
 		return exact
 	}

@@ -123,6 +123,9 @@ func TestNothingIsLostBesideTheTable(t *testing.T) {
 // after a line that says why.
 func TestCallWithSQL(t *testing.T) {
 	r := newSQLRig(t, Options{})
+	if d := r.ask(t, "SELECT count(*) FROM result", result(block(mixed(100)))); d.UpstreamTokens < 3000 || d.DeliveredTokens > 100 || d.DeliveredTokens == 0 {
+		t.Errorf("%d tokens in place of %d", d.DeliveredTokens, d.UpstreamTokens)
+	}
 	small := result(block(mixed(3)))
 	if text := textIn(t, r.ask(t, "SELECT max(id) AS m, count(*) AS n FROM result", small).Raw); !strings.Contains(text, "m\tn\n3\t3") {
 		t.Errorf("rows of a small result: %s", text)
@@ -132,7 +135,7 @@ func TestCallWithSQL(t *testing.T) {
 		t.Errorf("what is around the table is not said: %s", text)
 	}
 	text := textIn(t, r.ask(t, "SELECT nope FROM result", result(block(mixed(300)))).Raw)
-	for _, want := range []string{"sql failed", "nope", "list_issues_3", "300 rows"} {
+	for _, want := range []string{"sql failed", "nope", "list_issues_4", "300 rows"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("a wrong query: %q is not in\n%s", want, text)
 		}
