@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"heddle"
+	"heddle/internal/filelock"
 )
 
 const (
@@ -96,11 +97,11 @@ func (q *sequence) fromFile(name string, tool heddle.ToolRef, p heddle.Principal
 	if err := os.MkdirAll(q.dir, 0o700); err != nil {
 		return 0, err
 	}
-	lock, err := lockWithin(filepath.Join(q.dir, stateLock), lockWait)
+	lock, err := filelock.Within(filepath.Join(q.dir, stateLock), lockWait)
 	if err != nil {
 		return 0, fmt.Errorf("lock %s: %w", stateFile, err)
 	}
-	defer lock.unlock()
+	defer lock.Unlock()
 	st, err := q.load()
 	if err != nil {
 		return 0, err
@@ -231,8 +232,8 @@ func (st *state) gave(name string, number int64, p heddle.Principal) (heddle.Too
 // as a whole; the lock is for Windows, which does not replace what is open. The
 // caller holds mu.
 func (q *sequence) look() *state {
-	if lock, err := lockWithin(filepath.Join(q.dir, stateLock), lockWait); err == nil {
-		defer lock.unlock()
+	if lock, err := filelock.Within(filepath.Join(q.dir, stateLock), lockWait); err == nil {
+		defer lock.Unlock()
 	}
 	b, err := os.ReadFile(filepath.Join(q.dir, stateFile))
 	st := &state{}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"heddle"
+	"heddle/internal/filelock"
 )
 
 // takeNumbers is what the processes of TestProcessesShareNumbers do.
@@ -94,7 +95,7 @@ func TestDamagedState(t *testing.T) {
 
 func TestLockedState(t *testing.T) {
 	dir, clk := t.TempDir(), newClock()
-	lock, err := tryLock(filepath.Join(dir, stateLock))
+	lock, err := filelock.Try(filepath.Join(dir, stateLock))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func TestLockedState(t *testing.T) {
 	if d := time.Since(before); d > 4*lockWait {
 		t.Errorf("waited for %v", d)
 	}
-	lock.unlock()
+	lock.Unlock()
 	clk.Add(stateRetry)
 	if c := put(t, s, "x"); c.Ref != "list_issues_1" {
 		t.Errorf("once the lock is free: %s", c.Ref)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"heddle/internal/filelock"
 )
 
 const (
@@ -30,7 +32,7 @@ type spill struct {
 
 	// The store's room guards these.
 	dir    string
-	owner  *fileLock
+	owner  *filelock.Lock
 	number int
 	told   bool
 
@@ -96,7 +98,7 @@ func (d *spill) make() error {
 	if err != nil {
 		return err
 	}
-	owner, err := tryLock(filepath.Join(dir, spillLock))
+	owner, err := filelock.Try(filepath.Join(dir, spillLock))
 	if err != nil {
 		// Others may take it for one that was left behind, after a while.
 		_ = os.RemoveAll(dir)
@@ -128,8 +130,8 @@ func sweep(parent, own string) {
 		if err != nil || dir == own || !info.IsDir() || !ours(info) || time.Since(info.ModTime()) < sweepAfter {
 			continue
 		}
-		if l, err := tryLock(filepath.Join(dir, spillLock)); err == nil {
-			l.unlock()
+		if l, err := filelock.Try(filepath.Join(dir, spillLock)); err == nil {
+			l.Unlock()
 			_ = os.RemoveAll(dir)
 		}
 	}
@@ -167,7 +169,7 @@ func (d *spill) remove(path string) {
 // leave forgets the directory. The caller holds the store's room.
 func (d *spill) leave() {
 	if d.owner != nil {
-		d.owner.unlock()
+		d.owner.Unlock()
 	}
 	d.dir, d.owner = "", nil
 }

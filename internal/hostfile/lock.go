@@ -3,20 +3,17 @@ package hostfile
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"time"
-)
 
-var errLocked = errors.New("another heddle holds the lock")
+	"heddle/internal/filelock"
+)
 
 const (
 	// lockWait is longer than any change takes.
 	lockWait = 10 * time.Second
 	lockPoll = 10 * time.Millisecond
 )
-
-type fileLock struct{ f *os.File }
 
 // lock keeps other heddles from changing hosts' files until release is called.
 func lock(ctx context.Context, dir string) (release func(), err error) {
@@ -26,11 +23,11 @@ func lock(ctx context.Context, dir string) (release func(), err error) {
 	tick := time.NewTicker(lockPoll)
 	defer tick.Stop()
 	for {
-		l, err := tryLock(path)
+		l, err := filelock.Try(path)
 		if err == nil {
-			return l.unlock, nil
+			return l.Unlock, nil
 		}
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, filelock.ErrLocked) {
 			return nil, reason(path, err)
 		}
 		select {

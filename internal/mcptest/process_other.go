@@ -28,7 +28,3 @@ func WaitGone(t testing.TB, pids ...int) {
 func child(string) int { return 0 }
 func cpu() int         { return 1 << 30 }
 func onTerm(func())    {}
-
-// lockFile takes no lock: programs of tests that run side by side may get in each
-// other's way.
-func lockFile(string) (unlock func(), err error) { return func() {}, nil }

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
+
+	"heddle/internal/filelock"
 )
 
 // SQL returns the path of the real SQL worker, built from this tree, and skips the
@@ -24,6 +27,9 @@ func SQL(t testing.TB) string {
 	return path
 }
 
+// linkTime is longer than any machine takes to link it.
+const linkTime = 5 * time.Minute
+
 // sqlWorker builds the worker. All test programs of a user share it: linking it takes
 // seconds, and the go command links it again only if something has changed.
 var sqlWorker = sync.OnceValues(func() (string, error) {
@@ -31,11 +37,11 @@ var sqlWorker = sync.OnceValues(func() (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	unlock, err := lockFile(filepath.Join(dir, "lock"))
+	lock, err := filelock.Within(filepath.Join(dir, "lock"), linkTime)
 	if err != nil {
 		return "", err
 	}
-	defer unlock()
+	defer lock.Unlock()
 	path := filepath.Join(dir, "heddle-sql")
 	if out, err := exec.Command("go", "build", "-o", path, "heddle/cmd/heddle-sql").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build heddle/cmd/heddle-sql: %w: %s", err, out)

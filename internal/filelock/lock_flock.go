@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package capture
+package filelock
 
 import (
 	"io/fs"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock locks a file, which is made if need be, or returns errLocked.
-func tryLock(path string) (*fileLock, error) {
+// Try locks a file, which is made if need be, or returns ErrLocked.
+func Try(path string) (*Lock, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
@@ -21,19 +21,14 @@ func tryLock(path string) (*fileLock, error) {
 		}
 	}
 	if err == nil {
-		return &fileLock{f}, nil
+		return &Lock{f}, nil
 	}
 	f.Close()
 	if err == syscall.EWOULDBLOCK {
-		return nil, errLocked
+		return nil, ErrLocked
 	}
 	return nil, &fs.PathError{Op: "flock", Path: path, Err: err}
 }
 
-func (l *fileLock) unlock() { l.f.Close() }
-
-// ours reports whether a file is this user's: another's could be a trap.
-func ours(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Getuid()
-}
+// Unlock gives the lock up. The file stays.
+func (l *Lock) Unlock() { l.f.Close() }
