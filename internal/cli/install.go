@@ -80,15 +80,20 @@ func (a *app) undoCommand(name, short, long string, do func(*hostfile.Editor, co
 	return c
 }
 
+// toInstall is what plan shows and install does.
+func (a *app) toInstall(f hostFlags) (e *hostfile.Editor, r hostfile.Request, err error) {
+	if err = f.check(); err != nil {
+		return e, r, err
+	}
+	if e, err = a.editor(); err != nil {
+		return e, r, err
+	}
+	r, err = a.installRequest(e, f)
+	return e, r, err
+}
+
 func (a *app) plan(f hostFlags) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	e, err := a.editor()
-	if err != nil {
-		return err
-	}
-	r, err := a.installRequest(e, f)
+	e, r, err := a.toInstall(f)
 	if err != nil {
 		return err
 	}
@@ -108,14 +113,7 @@ func (a *app) plan(f hostFlags) error {
 }
 
 func (a *app) install(ctx context.Context, f hostFlags) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	e, err := a.editor()
-	if err != nil {
-		return err
-	}
-	r, err := a.installRequest(e, f)
+	e, r, err := a.toInstall(f)
 	if err != nil {
 		return err
 	}

@@ -407,8 +407,8 @@ func TestNormalise(t *testing.T) {
 		strings.Repeat("ab-", 20): "ab-ab-ab-ab-ab-ab-ab-ab-ab-ab-ab",
 	}
 	for in, want := range tests {
-		if got := normalise(in); got != want {
-			t.Errorf("normalise(%q) = %q, want %q", in, got, want)
+		if got := Normalise(in); got != want {
+			t.Errorf("Normalise(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

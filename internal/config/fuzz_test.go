@@ -44,7 +44,7 @@ func FuzzDecode(f *testing.F) {
 func checkWhole(t *testing.T, c *Config) {
 	names := map[string]bool{}
 	for _, s := range c.Servers {
-		if names[s.Name] || normalise(s.Name) != s.Name || reserved[s.Name] || s.Hash == "" {
+		if names[s.Name] || Normalise(s.Name) != s.Name || reserved[s.Name] || s.Hash == "" {
 			t.Errorf("server %q of %q, hash %q: not a proper server", s.Name, s.Original, s.Hash)
 		}
 		names[s.Name] = true

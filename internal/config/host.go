@@ -60,13 +60,13 @@ func (d hostDecoder) hostServers(n *node, path string) []*rawServer {
 	fields := d.fields(n, path)
 	taken := map[string]bool{}
 	for _, f := range fields {
-		taken[f.key] = normalise(f.key) == f.key && !reserved[f.key]
+		taken[f.key] = Normalise(f.key) == f.key && !reserved[f.key]
 	}
 	for _, f := range fields {
 		at := join(path, f.key)
 		s := newServer(f, at)
 		if s.Name = f.key; !taken[f.key] {
-			name := normalise(f.key)
+			name := Normalise(f.key)
 			if name == "" {
 				name = "server"
 			}

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// maxName is the longest name of a server.
-const maxName = 32
+// MaxName is the longest name of a server.
+const MaxName = 32
 
 // reserved names are heddle's own in tool names and references.
 var reserved = map[string]bool{"heddle": true, "loom": true, "mesh": true}
 
-// normalise returns name in the form ^[a-z][a-z0-9_-]{0,31}$: lower case, and a
+// Normalise returns name in the form ^[a-z][a-z0-9_-]{0,31}$: lower case, and a
 // dash for every run of other characters. A name that begins with a digit gets
 // "s-" in front. It returns "" if nothing is left.
-func normalise(name string) string {
+func Normalise(name string) string {
 	var b strings.Builder
 	gap := false
 	for _, r := range strings.ToLower(name) {
@@ -35,11 +35,14 @@ func normalise(name string) string {
 	if s[0] >= '0' && s[0] <= '9' {
 		s = "s-" + s
 	}
-	return cut(s, maxName)
+	return CutName(s, MaxName)
 }
 
-// cut shortens a name without leaving a separator at its end.
-func cut(s string, n int) string {
+// Reserved reports whether a name is heddle's own.
+func Reserved(name string) bool { return reserved[name] }
+
+// CutName shortens a name without leaving a separator at its end.
+func CutName(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -53,7 +56,7 @@ func unique(name string, taken func(string) bool) string {
 	}
 	for i := 2; ; i++ {
 		suffix := "-" + strconv.Itoa(i)
-		if s := cut(name, maxName-len(suffix)) + suffix; !taken(s) {
+		if s := CutName(name, MaxName-len(suffix)) + suffix; !taken(s) {
 			return s
 		}
 	}

@@ -72,7 +72,7 @@ func (d *heddleDecoder) profiles(n *node, path string) {
 				}
 				p.Servers = []string{}
 				for i, item := range d.strings(n, path) {
-					p.Servers = append(p.Servers, normalise(item.text))
+					p.Servers = append(p.Servers, Normalise(item.text))
 					d.named = append(d.named, text{at: item, path: indexed(path, i)})
 				}
 			},
@@ -93,7 +93,7 @@ func (d *heddleDecoder) knownServers() {
 	}
 	for _, t := range d.named {
 		switch near := nearest(t.at.text, slices.Clone(names)); {
-		case slices.Contains(names, normalise(t.at.text)):
+		case slices.Contains(names, Normalise(t.at.text)):
 		case near != "":
 			d.problem(t.at, t.path, "there is no server %q; did you mean %q?", t.at.text, near)
 		default:

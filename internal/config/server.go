@@ -70,7 +70,7 @@ func (d *heddleDecoder) servers(n *node, path string) {
 // serverName normalises a name of heddle.yml and refuses what would be
 // ambiguous. names maps normalised to original ones.
 func (d *heddleDecoder) serverName(f field, path string, names map[string]string) string {
-	name := normalise(f.key)
+	name := Normalise(f.key)
 	first, taken := names[name]
 	switch {
 	case name == "":
