@@ -1,11 +1,10 @@
 package capture
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
+	"heddle/internal/mcptest"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -16,8 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
 	"heddle"
+
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
@@ -98,28 +98,7 @@ func logText(n int) string {
 // results are the answers of real servers in testdata.
 func results(t testing.TB) map[string][]byte {
 	t.Helper()
-	f, err := os.Open("testdata/results.tar.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zr, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string][]byte{}
-	for tr := tar.NewReader(zr); ; {
-		h, err := tr.Next()
-		if err == io.EOF {
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if out[h.Name], err = io.ReadAll(tr); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return mcptest.Archive(t, "testdata/results.tar.gz")
 }
 
 // wantGone checks that an error says a capture is gone.

@@ -1,20 +1,16 @@
 package deliver
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"heddle"
 	"heddle/internal/capture"
+	"heddle/internal/mcptest"
 	"heddle/internal/tokens"
 	"heddle/internal/wire"
 )
@@ -22,30 +18,11 @@ import (
 // corpus are results of real servers.
 func corpus(t testing.TB) map[string]string {
 	t.Helper()
-	f, err := os.Open("../capture/testdata/results.tar.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := map[string]string{}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[strings.TrimSuffix(h.Name, ".json")] = string(bytes.TrimSpace(b))
+	for name, b := range mcptest.Archive(t, "../capture/testdata/results.tar.gz") {
+		out[strings.TrimSuffix(name, ".json")] = string(bytes.TrimSpace(b))
 	}
+	return out
 }
 
 // shapes are results that say their texts in other ways than in one block.

@@ -214,48 +214,28 @@ func TestStalePlan(t *testing.T) {
 	}
 }
 
-// TestChangedInTheLastMoment writes between the last plan and the rename.
-func TestChangedInTheLastMoment(t *testing.T) {
-	b := newBench(t)
-	path := b.put("cursor", User, twoServers)
-	changed := strings.Replace(twoServers, "dark", "light", 1)
-	once := sync.Once{}
-	b.step = func(step string) error {
-		if step == "dirs" {
-			once.Do(func() { b.write(path, changed) })
+// TestChangedMeanwhile is a program that writes between the last plan and the rename
+// ("dirs"), or that read the file before the install and writes it right after ("end").
+func TestChangedMeanwhile(t *testing.T) {
+	for _, at := range []string{"dirs", "end"} {
+		b := newBench(t)
+		path := b.put("cursor", User, twoServers)
+		changed := strings.Replace(twoServers, "dark", "light", 1)
+		once := sync.Once{}
+		b.step = func(step string) error {
+			if step == at {
+				once.Do(func() { b.write(path, changed) })
+			}
+			return nil
 		}
-		return nil
-	}
-	b.install("cursor", User)
-	if got := b.read(path); !strings.Contains(got, "light") || !strings.Contains(got, "heddle") {
-		t.Errorf("after install\n%s", got)
-	}
-	b.rollback("cursor", User)
-	if b.read(path) != changed {
-		t.Errorf("after rollback\n%s", b.read(path))
-	}
-}
-
-// TestLostInTheEnd is a program that read the file before the install and writes
-// it right after.
-func TestLostInTheEnd(t *testing.T) {
-	b := newBench(t)
-	path := b.put("cursor", User, twoServers)
-	changed := strings.Replace(twoServers, "dark", "light", 1)
-	once := sync.Once{}
-	b.step = func(step string) error {
-		if step == "end" {
-			once.Do(func() { b.write(path, changed) })
+		b.install("cursor", User)
+		if got := b.read(path); !strings.Contains(got, "light") || !strings.Contains(got, "heddle") {
+			t.Errorf("%s: after install\n%s", at, got)
 		}
-		return nil
-	}
-	b.install("cursor", User)
-	if got := b.read(path); !strings.Contains(got, "light") || !strings.Contains(got, "heddle") {
-		t.Errorf("after install\n%s", got)
-	}
-	b.rollback("cursor", User)
-	if b.read(path) != changed {
-		t.Errorf("after rollback\n%s", b.read(path))
+		b.rollback("cursor", User)
+		if b.read(path) != changed {
+			t.Errorf("%s: after rollback\n%s", at, b.read(path))
+		}
 	}
 }
 

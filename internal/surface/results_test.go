@@ -1,12 +1,9 @@
 package surface_test
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"regexp"
@@ -170,30 +167,11 @@ func sameBytes(t testing.TB, what, got, want string) {
 // corpus are results of real servers.
 func corpus(t testing.TB) map[string]string {
 	t.Helper()
-	f, err := os.Open("../capture/testdata/results.tar.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	out := map[string]string{}
-	for r := tar.NewReader(z); ; {
-		h, err := r.Next()
-		if err == io.EOF {
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out[strings.TrimSuffix(h.Name, ".json")] = string(bytes.TrimSpace(b))
+	for name, b := range mcptest.Archive(t, "../capture/testdata/results.tar.gz") {
+		out[strings.TrimSuffix(name, ".json")] = string(bytes.TrimSpace(b))
 	}
+	return out
 }
 
 // logText is a log of at least so many bytes and of one kind of error or warning
