@@ -25,16 +25,8 @@ type tomlFile struct {
 	expressions []expression
 }
 
-// parseTOML reads TOML. The decoder, which is strict, has the word on what is
-// valid; the syntax tree then gives the offsets.
-func parseTOML(path string, data []byte) (*node, error) {
-	f, err := readTOML(path, data)
-	if err != nil {
-		return nil, err
-	}
-	return f.root, nil
-}
-
+// readTOML reads TOML. The decoder, which is strict, has the word on what is valid;
+// the syntax tree then gives the offsets.
 func readTOML(path string, data []byte) (*tomlFile, error) {
 	body := bytes.TrimPrefix(data, []byte(bom))
 	shift := len(data) - len(body)

@@ -85,15 +85,15 @@ func TestRollbackOfBracesEditedByHand(t *testing.T) {
 		b.install("codex", User)
 		b.write(path, strings.Replace(b.read(path), "x = 1", "x = 2", 1))
 		b.rollback("codex", User)
-		want, err := parseTOML("", []byte(strings.Replace(before, "x = 1", "x = 2", 1)))
+		want, err := readTOML("", []byte(strings.Replace(before, "x = 1", "x = 2", 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := parseTOML("", []byte(b.read(path)))
+		got, err := readTOML("", []byte(b.read(path)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want.canon(), got.canon()); diff != "" {
+		if diff := cmp.Diff(want.root.canon(), got.root.canon()); diff != "" {
 			t.Errorf("%s\nafter rollback (-want +got)\n%s", before, diff)
 		}
 	}

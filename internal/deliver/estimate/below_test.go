@@ -26,7 +26,7 @@ func samples(t testing.TB) map[string]json.RawMessage {
 // checkBound has the bound above the meter's sum.
 func checkBound(t *testing.T, raw []byte) {
 	t.Helper()
-	m := meter{limit: math.MaxInt / 2}
+	var m meter
 	m.result(raw)
 	if most := bound(raw, math.MaxInt/2); most < m.sum {
 		t.Errorf("%.80q: at most %d, estimated %d", raw, most, m.sum)

@@ -12,12 +12,11 @@ package estimate
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 )
 
 // Text returns the tokens of s, which may be no valid UTF-8.
 func Text(s []byte) int {
-	m := meter{limit: math.MaxInt / 2}
+	var m meter
 	m.scan(s)
 	return m.tokens()
 }
@@ -28,36 +27,22 @@ func Text(s []byte) int {
 // because a host either turns them into a picture or drops them. What is not a
 // result's JSON counts as text.
 func Result(raw json.RawMessage) int {
-	m := meter{limit: math.MaxInt / 2}
+	var m meter
 	m.result(raw)
 	return m.tokens()
-}
-
-// Over reports whether raw has more tokens than limit, as [Result] counts them.
-// It stops reading where that is certain.
-func Over(raw json.RawMessage, limit int) bool {
-	if len(raw) <= limit { // no token is shorter than a byte
-		return false
-	}
-	m := meter{limit: limit * unit}
-	m.result(raw)
-	return m.tokens() > limit
 }
 
 // unit is what a token is in the meter's sum.
 const unit = 64
 
-// meter adds up costs, in parts of a token. Above limit it need not go on.
+// meter adds up costs, in parts of a token.
 type meter struct {
-	sum, limit int
-	strange    int // see [meter.tongue]
-	slavonic   int // see [meter.cyrillic]; Russian is at 0 or below
+	sum      int
+	strange  int // see [meter.tongue]
+	slavonic int // see [meter.cyrillic]; Russian is at 0 or below
 }
 
 func (m *meter) tokens() int { return (m.sum + unit/2) / unit }
-
-// full leaves a token above the limit, so that rounding cannot take it back.
-func (m *meter) full() bool { return m.sum > m.limit && m.sum-m.limit > unit }
 
 // result adds what a model receives of a result. raw is JSON that others have
 // checked; of anything else the sum is some number.
@@ -72,7 +57,7 @@ func (m *meter) result(raw []byte) {
 			found = true
 			m.scan(v)
 		}
-		return !m.full()
+		return true
 	})
 	if !found && (len(raw) == 0 || raw[0] != '{') {
 		m.scan(raw)
@@ -81,7 +66,7 @@ func (m *meter) result(raw []byte) {
 
 // blocks adds the content blocks of the array b.
 func (m *meter) blocks(b []byte) {
-	for i := 1; i < len(b) && !m.full(); {
+	for i := 1; i < len(b); {
 		if b[i] != '{' {
 			i++
 			continue
@@ -104,7 +89,7 @@ func (m *meter) block(b []byte) int {
 				m.block(v)
 			}
 		}
-		return !m.full()
+		return true
 	})
 }
 
@@ -115,7 +100,7 @@ func (m *meter) literal(lit []byte) {
 	var buf [4096]byte
 	const room = len(buf) - 16 // an escape sequence fits behind it
 	n := 0
-	for b := lit[1:max(1, len(lit)-1)]; len(b) > 0 && !m.full(); {
+	for b := lit[1:max(1, len(lit)-1)]; len(b) > 0; {
 		if b[0] == '\\' {
 			var used int
 			n, used = unescape(buf[:], n, b)

@@ -19,15 +19,9 @@ const (
 func (m *meter) scan(b []byte) {
 	sum := 0
 	for i := 0; i < len(b); {
-		end := min(i+4096, len(b))
-		for i < end {
-			n, cost := m.piece(b, i)
-			i += n
-			sum += cost
-		}
-		if m.sum+sum > m.limit+unit {
-			break
-		}
+		n, cost := m.piece(b, i)
+		i += n
+		sum += cost
 	}
 	m.sum += sum
 }
