@@ -109,19 +109,20 @@ func (a *app) shareCores() {
 // and shows in `heddle status`; an eager one starts every server at once.
 type options struct{ serves, eager bool }
 
-// daemon builds the daemon of a configuration.
+// daemon builds the daemon of a configuration. Commands that no host is behind have the
+// SQL worker too: what they say of hosts' lists hangs on it.
 func (a *app) daemon(cfg *config.Config, mode string, is options) (*daemon.Daemon, error) {
 	logger, err := a.logger()
 	if err != nil {
 		return nil, err
 	}
 	o := daemon.Options{
-		Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), CacheDir: a.cacheDir(), Mode: mode, Environ: a.environ,
+		Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), CacheDir: a.cacheDir(), Mode: mode, SQL: worker(), Environ: a.environ,
 		Hosts: is.serves, Eager: is.eager,
 	}
 	if is.serves {
 		o.Load = func() (*config.Config, error) { return a.chosen(a.again(cfg.Path)) }
-		o.StateDir, o.SQL = a.stateDir(), worker() // what nobody reads on in makes no tables
+		o.StateDir = a.stateDir()
 	}
 	return daemon.New(o), nil
 }
