@@ -28,6 +28,15 @@ const (
 	KindInvalidCursor    Kind = "invalid_cursor"
 	// KindConfirmation is a call that its user must confirm and did not.
 	KindConfirmation Kind = "confirmation_required"
+	// KindRateLimited is a call too many; the error's RetryAfter says when the next
+	// may come.
+	KindRateLimited Kind = "rate_limited"
+	// KindBlockedAddress is a call with an address that must not be reached.
+	KindBlockedAddress Kind = "blocked_address"
+	// KindInjection is a call, or a result, with a text that tries to take control.
+	KindInjection Kind = "injection"
+	// KindQuarantined is a call of a tool whose definition waits for approval.
+	KindQuarantined Kind = "quarantined"
 	// KindUpstreamError is an upstream's own JSON-RPC error, passed through; it is
 	// never shown as a refusal.
 	KindUpstreamError Kind = "upstream_error"

@@ -42,10 +42,16 @@ type Tool struct {
 	// Listed is the schema that hosts see: InputSchema repaired just enough that
 	// hosts do not lose the tool (a root "type":"object").
 	Listed json.RawMessage
-	// Description is the tool's own, unescaped; Title likewise.
+	// Description is the tool's own, unescaped, or Note and what of it is visible;
+	// Title is its own.
 	Description, Title string
+	// Note is one line of heddle's own before Description, for a definition that a
+	// guard has something to say of; "" for others.
+	Note string
 	// HasOutputSchema says that the definition carries an outputSchema.
 	HasOutputSchema bool
+	// Destructive says that the definition's annotations have destructiveHint true.
+	Destructive bool
 	// Fingerprint is the hex SHA-256 of the definition in canonical form: key order
 	// and white space do not count.
 	Fingerprint string
@@ -114,6 +120,9 @@ type Delivery struct {
 	// UpstreamTokens and DeliveredTokens are estimates of the result and of Raw; 0
 	// where nobody needed to know.
 	UpstreamTokens, DeliveredTokens int
+	// Definitions says that Raw shows definitions of tools, CacheHit that what was
+	// made of them was there already.
+	Definitions, CacheHit bool
 }
 
 // Form is how a result was delivered. Values are stored in the ledger: append

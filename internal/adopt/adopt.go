@@ -64,11 +64,11 @@ type Plan struct {
 
 // Moved is a secret that was in plain text.
 type Moved struct {
-	Server string
+	Server string `json:"server"`
 	// Field is where it stood: env.TOKEN, args[2], url.
-	Field string
+	Field string `json:"field"`
 	// Variable is what stands for it now.
-	Variable string
+	Variable string `json:"variable"`
 }
 
 // Error is what keeps a file from being made.
@@ -86,6 +86,9 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // New reads what there is to take over and plans the file. Nothing is written.
 func New(r Request) (*Plan, error) {
+	if err := readable(r.Path); err != nil {
+		return nil, err
+	}
 	p := &Plan{Path: r.Path, DotEnv: filepath.Join(filepath.Dir(r.Path), ".env"), force: r.Force}
 	if err := p.free(); err != nil {
 		return nil, err
@@ -111,6 +114,8 @@ type maker struct {
 	settings settings
 	vault    *vault
 	servers  []server
+	// confirm are patterns of tools that hosts ask for.
+	confirm []string
 }
 
 // take decides on all servers.
@@ -173,6 +178,7 @@ func (m *maker) adopt(d *hostfile.Decision) (s server, why string) {
 		delete(s.Headers, header) // heddle sets it, or it could not be sent
 		notes = append(notes, "header "+header+" is left out: it "+strings.TrimSuffix(problem.Message, "; remove it"))
 	}
+	notes = append(notes, m.restrict(&s, d)...)
 	for _, n := range notes {
 		m.plan.Notes = append(m.plan.Notes, s.name+": "+n)
 	}
@@ -202,6 +208,7 @@ func (m *maker) refused(s server) *config.Problem {
 // finish writes the text and reads it as heddle will.
 func (m *maker) finish() error {
 	p := m.plan
+	m.settings.ask(m.confirm)
 	p.text = render(m.servers, m.settings, m.origin())
 	p.added = m.vault.text()
 	cfg, err := config.Part(p.text, p.Path, m.vault.env)

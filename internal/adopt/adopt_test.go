@@ -8,9 +8,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"heddle/internal/config"
 	"heddle/internal/hostfile"
+	"heddle/internal/policy/limit"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -41,7 +43,8 @@ func request(t *testing.T, files map[string]string) Request {
 	}
 }
 
-// TestDefaults wants a new file to say what heddle does without one.
+// TestDefaults wants a new file to say what heddle does without one, but for the
+// guards, which are on.
 func TestDefaults(t *testing.T) {
 	r := request(t, nil)
 	p, err := New(r)
@@ -56,7 +59,14 @@ func TestDefaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.Tools = config.Tools{Allow: []string{"*"}, Deny: []string{}}
+	want.Tools = config.Tools{Allow: []string{"*"}, Deny: []string{}, Confirm: []string{}}
+	want.Guards = config.Guards{
+		SSRF:      &config.SSRF{Mode: "block", BlockPrivateIPs: true},
+		RateLimit: config.RateLimit{Default: limit.Rate{N: 60, Per: time.Minute}},
+		Injection: &config.Injection{Sensitivity: "medium", Mode: "block", Results: "warn"},
+		Secrets:   "off",
+	}
+	want.Audit.Output = "file"
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(config.Config{})); diff != "" {
 		t.Errorf("the new file differs from the defaults (-want +got):\n%s", diff)
 	}

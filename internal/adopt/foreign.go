@@ -2,9 +2,12 @@ package adopt
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/netip"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"heddle/internal/config"
@@ -141,7 +144,79 @@ func readGuard(r Request, path string, data []byte) (source, error) {
 		entries = append(entries, entry{fmt.Sprint(item.Key), raw})
 	}
 	servers, err := asHost(r, path, entries)
-	return source{path: path, servers: servers, settings: &settings{base: guardTools(file)}, notes: guardNotes(path, all)}, err
+	base := guardTools(file)
+	notes := append(guardNotes(path, all), guardSections(base, path, all)...)
+	return source{path: path, servers: servers, settings: &settings{base: base}, notes: notes}, err
+}
+
+// guardSections takes over the guards that are called the same here. Each is read as
+// if it stood in a heddle.yml; what that refuses is named and left.
+func guardSections(into *config.Config, path string, all map[string]any) (notes []string) {
+	for _, key := range sharedSections {
+		section, ok := all[key].(map[string]any)
+		if !ok {
+			continue
+		}
+		if agents := section["per_agent"]; agents != nil {
+			delete(section, "per_agent")
+			notes = append(notes, path+": "+key+".per_agent is not taken over: here each host has its own count")
+		}
+		if list, ok := section["block_domains"].([]any); ok {
+			section["block_domains"] = ranges(list)
+		}
+		text, err := yaml.Marshal(map[string]any{"version": 2, key: section})
+		if err != nil {
+			notes = append(notes, path+": "+key+" is not taken over: it cannot be read")
+			continue
+		}
+		cfg, err := config.Decode(text, path, config.Env{})
+		if err != nil {
+			var bad *config.ProblemsError
+			why := err.Error()
+			if errors.As(err, &bad) { // its places are in a text that nobody has seen
+				why = bad.Problems[0].Field + " " + bad.Problems[0].Message
+			}
+			notes = append(notes, path+": "+key+" is not taken over: "+why)
+			continue
+		}
+		switch key {
+		case "ssrf":
+			into.Guards.SSRF = cfg.Guards.SSRF
+		case "rate_limit":
+			into.Guards.RateLimit = cfg.Guards.RateLimit
+		case "injection_detection":
+			if into.Guards.Injection = cfg.Guards.Injection; into.Guards.Injection == nil {
+				notes = append(notes, path+": "+key+" is off there and written as on: set enabled to false to leave it off")
+			}
+		case "audit":
+			into.Audit = cfg.Audit
+		}
+	}
+	return notes
+}
+
+// sharedSections are the guards that mcp-slim-guard has under the same names.
+var sharedSections = []string{"ssrf", "rate_limit", "injection_detection", "audit"}
+
+// ranges writes the starts of IPv4 addresses (10.*, 192.168.*) as ranges.
+func ranges(list []any) []any {
+	out := make([]any, len(list))
+	for i, item := range list {
+		out[i] = item
+		text, _ := item.(string)
+		start, ok := strings.CutSuffix(text, ".*")
+		if !ok {
+			continue
+		}
+		parts := strings.Split(start, ".")
+		for len(parts) < 4 {
+			parts = append(parts, "0")
+		}
+		if p, err := netip.ParsePrefix(strings.Join(parts, ".") + "/" + strconv.Itoa(8*(strings.Count(start, ".")+1))); err == nil {
+			out[i] = p.String()
+		}
+	}
+	return out
 }
 
 // guardTools are the lists of tools. An empty allow list means all tools there, and
@@ -170,7 +245,7 @@ func guardNotes(path string, all map[string]any) []string {
 	var out []string
 	for _, key := range sortedKeys(all) {
 		switch key {
-		case "version", "tools", "servers":
+		case "version", "tools", "servers", "ssrf", "rate_limit", "injection_detection", "audit":
 		case "compressor":
 			out = append(out, path+": compressor is not taken over: what a host sees is chosen with --mode on its command line")
 		default:

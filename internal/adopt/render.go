@@ -37,6 +37,7 @@ func render(servers []server, s settings, from string) []byte {
 		cfg = defaults()
 	}
 	w.tools(&cfg.Tools)
+	w.guards(guardsOf(s.base))
 	w.rest(cfg, cmp.Or(s.exports, "./exports"))
 	return w.b.Bytes()
 }
@@ -68,6 +69,7 @@ func (w *writer) server(s server) {
 	}
 	w.mapping("headers", s.Headers)
 	w.list("    ", "provenance_denylist", s.denylist)
+	w.list("    ", "allow_private_hosts", s.localHosts())
 	if s.Allow != nil || s.Deny != nil {
 		w.line("    tools:")
 		if s.Allow != nil {
@@ -98,7 +100,7 @@ func (w *writer) mapping(key string, m map[string]string) {
 }
 
 func (w *writer) tools(t *config.Tools) {
-	w.section("Which tools exist: patterns of server/tool or <server>_<tool>. deny wins; params are rules for arguments.")
+	w.section("Which tools exist: patterns of server/tool or <server>_<tool>. deny wins; confirm asks the user before each call (\"destructive\": tools that say so of themselves); params are rules for arguments.")
 	w.line("tools:")
 	allow := t.Allow
 	if allow == nil {
@@ -106,6 +108,7 @@ func (w *writer) tools(t *config.Tools) {
 	}
 	w.line("  allow: %s", flow(allow))
 	w.line("  deny: %s", flow(t.Deny))
+	w.line("  confirm: %s", flow(t.Confirm))
 	if len(t.Params) == 0 {
 		w.line("  params: {}")
 		return
@@ -147,8 +150,8 @@ func (w *writer) rest(cfg *config.Config, exports string) {
 	w.line("  mesh: %t", r.Mesh)
 	w.line("  output_schema: %s", r.OutputSchema)
 	w.line("  max_frame: %s", size(r.MaxFrame))
-	w.section("What servers listed is kept between runs; the longest name of a tool that a host sees.")
-	w.line("catalog: {cache: %t, name_budget: %d}", cfg.Catalog.Cache, cfg.Catalog.NameBudget)
+	w.section("What servers listed is kept between runs; whether a definition must be the one in heddle.lock (off, warn, enforce); the longest name of a tool that a host sees.")
+	w.line("catalog: {cache: %t, lock: %s, name_budget: %d}", cfg.Catalog.Cache, cfg.Catalog.Lock, cfg.Catalog.NameBudget)
 	w.section("How often a server that ended is started again; 0 is never.")
 	w.line("restart: {max_attempts: %d, base_delay: %s}", cfg.Restart.MaxAttempts, span(cfg.Restart.BaseDelay))
 	w.section("After so many failures in a row a server's calls fail at once, for so long.")

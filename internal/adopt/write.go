@@ -10,6 +10,16 @@ import (
 	"strings"
 )
 
+// readable refuses a name by which heddle would read the file as something else than
+// YAML.
+func readable(path string) error {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	case ".json", ".jsonc", ".json5", ".toml":
+		return &Error{Message: fmt.Sprintf("%s: init writes YAML, which heddle would not look for in a file that ends in %s", path, ext), Hint: "name it heddle.yml, or something else that ends in .yml"}
+	}
+	return nil
+}
+
 // free refuses to overwrite a file.
 func (p *Plan) free() error {
 	info, err := os.Lstat(p.Path)

@@ -14,28 +14,38 @@ var mayImport = map[string]string{
 
 	"internal/wire":           "",
 	"internal/tokens":         "",
-	"internal/config":         "",
+	"internal/config":         "internal/policy/limit internal/policy/ssrf",
 	"internal/catalog/search": "",
 	"internal/catalog/minify": ".",
 	"internal/policy/schema":  ".",
 	"internal/dial/address":   "",
 	"internal/filelock":       "",
+	"internal/walk":           "internal/wire",
+	"internal/secret":         "internal/walk",
+	"internal/lock":           ". internal/filelock internal/wire",
+	"internal/quarantine":     ". internal/filelock",
 	"internal/capture":        ". internal/filelock",
 	"internal/dial":           "internal/dial/address",
 
 	// The stages of a call. They do not know each other: gateway alone puts them
 	// together.
-	"internal/catalog":             ". internal/catalog/search",
-	"internal/policy":              ". internal/policy/schema",
-	"internal/upstream":            ". internal/wire",
-	"internal/upstream/streamable": "internal/wire",
-	"internal/deliver":             ". internal/capture internal/dataset internal/dataset/protocol internal/dataset/records internal/deliver/estimate internal/deliver/project internal/wire",
-	"internal/deliver/estimate":    "",
-	"internal/deliver/project":     "internal/deliver/estimate internal/wire",
-	"internal/ledger":              ".",
+	"internal/catalog":              ". internal/catalog/search",
+	"internal/policy":               ". internal/policy/inject internal/policy/limit internal/policy/schema internal/policy/ssrf internal/secret internal/wire",
+	"internal/policy/limit":         ".",
+	"internal/policy/ssrf":          "internal/dial/address internal/walk",
+	"internal/policy/inject":        "internal/policy/inject/normal internal/walk",
+	"internal/policy/inject/normal": "",
+	"internal/policy/definition":    ". internal/walk",
+	"internal/upstream":             ". internal/wire",
+	"internal/upstream/streamable":  "internal/wire",
+	"internal/deliver":              ". internal/capture internal/dataset internal/dataset/protocol internal/dataset/records internal/deliver/estimate internal/deliver/project internal/wire",
+	"internal/deliver/estimate":     "",
+	"internal/deliver/project":      "internal/deliver/estimate internal/wire",
+	"internal/ledger":               ".",
+	"internal/audit":                ". internal/filelock internal/ledger",
 
 	// SQL: the gateway's side, what both sides speak, and what heddle-sql alone links.
-	"internal/dataset":             ". internal/capture internal/dataset/protocol internal/dataset/records internal/wire",
+	"internal/dataset":             ". internal/capture internal/dataset/protocol internal/dataset/records internal/secret internal/wire",
 	"internal/dataset/protocol":    "internal/dataset/records",
 	"internal/dataset/records":     "internal/wire",
 	"internal/dataset/worker":      "internal/dataset/protocol internal/dataset/records internal/dataset/worker/gate internal/dataset/worker/seal",
@@ -43,19 +53,20 @@ var mayImport = map[string]string{
 	"internal/dataset/worker/seal": "internal/dataset/protocol",
 	"cmd/heddle-sql":               "internal/dataset/worker",
 
-	"internal/gateway":  ". internal/capture internal/catalog internal/deliver internal/ledger internal/policy internal/policy/schema internal/upstream internal/wire",
-	"internal/surface":  ". internal/catalog internal/catalog/minify internal/deliver internal/gateway internal/policy/schema internal/wire",
-	"internal/daemon":   ". internal/capture internal/catalog internal/config internal/dataset internal/deliver internal/dial internal/gateway internal/ledger internal/policy internal/policy/schema internal/surface internal/upstream internal/upstream/streamable",
-	"internal/inproc":   "internal/wire",
-	"internal/figures":  ". internal/ledger internal/tokens",
-	"internal/demo":     ". internal/config internal/daemon internal/inproc internal/ledger internal/surface internal/tokens internal/upstream internal/wire",
-	"internal/bench":    ". internal/config internal/daemon internal/inproc internal/surface internal/tokens internal/upstream internal/wire",
-	"internal/hostfile": "internal/config internal/filelock",
-	"internal/adopt":    "internal/config internal/hostfile",
-	"internal/trial":    "",
-	"internal/doctor":   "internal/config internal/dataset/protocol internal/hostfile internal/upstream",
-	"internal/cli":      ". internal/adopt internal/bench internal/catalog internal/catalog/minify internal/config internal/daemon internal/dataset internal/demo internal/doctor internal/figures internal/gateway internal/hostfile internal/ledger internal/policy/schema internal/surface internal/tokens internal/trial internal/upstream internal/wire",
-	"cmd/heddle":        "internal/cli",
+	"internal/gateway":      ". internal/capture internal/catalog internal/deliver internal/ledger internal/policy internal/policy/schema internal/upstream internal/wire",
+	"internal/surface":      ". internal/catalog internal/catalog/minify internal/deliver internal/gateway internal/policy/schema internal/wire",
+	"internal/daemon":       ". internal/audit internal/capture internal/catalog internal/config internal/dataset internal/deliver internal/deliver/estimate internal/dial internal/gateway internal/ledger internal/lock internal/policy internal/policy/definition internal/policy/schema internal/policy/ssrf internal/quarantine internal/secret internal/surface internal/upstream internal/upstream/streamable internal/wire",
+	"internal/inproc":       "internal/wire",
+	"internal/figures":      ". internal/ledger internal/tokens",
+	"internal/demo":         ". internal/config internal/daemon internal/inproc internal/ledger internal/surface internal/tokens internal/upstream internal/wire",
+	"internal/bench/guards": ". internal/lock internal/policy internal/policy/definition internal/policy/inject internal/policy/ssrf internal/secret",
+	"internal/bench":        ". internal/config internal/daemon internal/inproc internal/surface internal/tokens internal/upstream internal/wire",
+	"internal/hostfile":     "internal/config internal/filelock",
+	"internal/adopt":        "internal/config internal/hostfile internal/policy/limit",
+	"internal/trial":        "",
+	"internal/doctor":       "internal/config internal/dataset/protocol internal/hostfile internal/upstream",
+	"internal/cli":          ". internal/adopt internal/bench internal/bench/guards internal/catalog internal/catalog/minify internal/config internal/daemon internal/dataset internal/demo internal/doctor internal/figures internal/gateway internal/hostfile internal/ledger internal/lock internal/policy/schema internal/quarantine internal/secret internal/surface internal/tokens internal/trial internal/upstream internal/wire",
+	"cmd/heddle":            "internal/cli",
 
 	// For tests alone.
 	"internal/mcptest": "internal/filelock internal/wire",
@@ -71,18 +82,24 @@ var stages = set("internal/catalog", "internal/policy", "internal/upstream", "in
 // mayUse says which of our packages may import which modules of others. Tests
 // may import any.
 var mayUse = map[string]string{
-	"internal/wire":          "github.com/modelcontextprotocol/go-sdk",
-	"internal/tokens":        "github.com/tiktoken-go/tokenizer",
-	"internal/config":        "github.com/dlclark/regexp2 github.com/goccy/go-yaml github.com/pelletier/go-toml/v2 github.com/tailscale/hujson github.com/zalando/go-keyring",
-	"internal/hostfile":      "github.com/pelletier/go-toml/v2 github.com/tailscale/hujson",
-	"internal/adopt":         "github.com/goccy/go-yaml github.com/tailscale/hujson",
-	"internal/policy/schema": "github.com/dlclark/regexp2 github.com/santhosh-tekuri/jsonschema/v6",
-	"internal/upstream":      "github.com/cenkalti/backoff/v5 github.com/modelcontextprotocol/go-sdk github.com/sony/gobreaker/v2 golang.org/x/sys",
-	"internal/filelock":      "golang.org/x/sys",
-	"internal/capture":       "github.com/klauspost/compress golang.org/x/text",
-	"internal/ledger":        "modernc.org/sqlite",
-	"internal/surface":       "github.com/modelcontextprotocol/go-sdk",
-	"internal/dataset":       "github.com/klauspost/compress",
+	"internal/wire":                 "github.com/modelcontextprotocol/go-sdk",
+	"internal/tokens":               "github.com/tiktoken-go/tokenizer",
+	"internal/config":               "github.com/dlclark/regexp2 github.com/goccy/go-yaml github.com/pelletier/go-toml/v2 github.com/tailscale/hujson github.com/zalando/go-keyring",
+	"internal/hostfile":             "github.com/pelletier/go-toml/v2 github.com/tailscale/hujson",
+	"internal/adopt":                "github.com/goccy/go-yaml github.com/tailscale/hujson",
+	"internal/policy/schema":        "github.com/dlclark/regexp2 github.com/santhosh-tekuri/jsonschema/v6",
+	"internal/upstream":             "github.com/cenkalti/backoff/v5 github.com/modelcontextprotocol/go-sdk github.com/sony/gobreaker/v2 golang.org/x/sys",
+	"internal/filelock":             "golang.org/x/sys",
+	"internal/capture":              "github.com/klauspost/compress golang.org/x/text",
+	"internal/ledger":               "modernc.org/sqlite",
+	"internal/secret":               "github.com/coregx/ahocorasick",
+	"internal/policy/limit":         "golang.org/x/time",
+	"internal/policy/inject":        "github.com/coregx/ahocorasick",
+	"internal/policy/inject/normal": "golang.org/x/text",
+	"internal/policy/definition":    "github.com/coregx/ahocorasick golang.org/x/text",
+	"internal/policy/ssrf":          "golang.org/x/net golang.org/x/text",
+	"internal/surface":              "github.com/modelcontextprotocol/go-sdk",
+	"internal/dataset":              "github.com/klauspost/compress",
 
 	"internal/dataset/worker":      "github.com/duckdb/duckdb-go-bindings golang.org/x/sys",
 	"internal/dataset/worker/seal": "github.com/landlock-lsm/go-landlock golang.org/x/sys",
@@ -189,8 +206,9 @@ func TestModules(t *testing.T) {
 // halves of deliver, which count tokens and make short texts without knowing of
 // each other's caller. Three came with SQL: the datasets, what is said to their
 // worker, and what finds records. One has the locks of files, which captures share
-// with hosts' files.
-const reachMost = 15
+// with hosts' files. Seven came with the guards: rates, addresses (which heddle's own
+// connections share), injection and its normaliser, secrets, and what walks texts.
+const reachMost = 23
 
 // TestCallPath bounds what one must read to understand a call.
 func TestCallPath(t *testing.T) {

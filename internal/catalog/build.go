@@ -29,12 +29,20 @@ func build(sources []Source, o Options, old *Snapshot, given *given) *Snapshot {
 	for _, src := range sources {
 		info := ServerInfo{Name: src.Server, Known: src.Known, State: src.State, Instructions: src.Instructions}
 		if src.Known {
-			info.Tools = b.addServer(src)
+			b.addServer(src)
 		}
 		servers = append(servers, info)
 	}
+	b.review()
+	counts := map[string]int{}
+	for _, t := range b.tools {
+		counts[t.Ref.Server]++
+	}
+	for i := range servers {
+		servers[i].Tools = counts[servers[i].Name]
+	}
 	b.nameTools()
-	s := &Snapshot{tools: b.tools, servers: servers, warnings: b.warnings, notes: b.notes, index: newLazyIndex(old)}
+	s := &Snapshot{tools: b.tools, held: b.held, denied: b.denied, servers: servers, warnings: b.warnings, notes: b.notes, index: newLazyIndex(old)}
 	s.digest = digestOf(s.servers, s.tools)
 	s.names, s.native = nameMaps(s.tools, b.options.Own)
 	given.keep(s)
@@ -48,15 +56,16 @@ type builder struct {
 	canonical canonical
 	seen      map[heddle.ToolRef]bool
 	tools     []*heddle.Tool
+	held      []Held
+	denied    []heddle.ToolRef
 	warnings  []Warning
 	notes     map[heddle.ToolRef][]note
 	old       map[heddle.ToolRef]*heddle.Tool
 	oldNotes  map[heddle.ToolRef][]note
 }
 
-// addServer adds a server's tools and returns how many there are.
-func (b *builder) addServer(src Source) int {
-	before := len(b.tools)
+// addServer adds a server's tools.
+func (b *builder) addServer(src Source) {
 	b.tools = slices.Grow(b.tools, len(src.Definitions))
 	for i, definition := range src.Definitions {
 		name, n := b.addTool(src.Server, definition)
@@ -67,7 +76,6 @@ func (b *builder) addServer(src Source) int {
 			b.warnings = append(b.warnings, warning(src.Server, name, n))
 		}
 	}
-	return len(b.tools) - before
 }
 
 // addTool adds one tool. If it must be skipped, it returns why.
@@ -94,6 +102,7 @@ func (b *builder) addTool(server string, definition []byte) (name string, n note
 	}
 	b.seen[ref] = true
 	if !b.options.Allowed(ref) {
+		b.denied = append(b.denied, ref)
 		return name, note{}
 	}
 	tool, notes := old, b.oldNotes[ref]

@@ -71,6 +71,8 @@ const (
 	WarnNameCut           = "name_cut"           // the exposed name was cut to the budget
 	WarnNameCollision     = "name_collision"     // the exposed name got a suffix
 	WarnReservedName      = "reserved_name"      // the name is one of heddle's own tools
+	WarnFlagged           = "flagged"            // the definition holds what a guard looks for
+	WarnHeld              = "quarantined"        // kept out until a person approves the definition
 )
 
 // Options say what a catalog holds and how tools are named.
@@ -81,6 +83,9 @@ type Options struct {
 	// NameBudget is the longest exposed name in characters; 0 means
 	// [DefaultNameBudget]; less than 16 means 16, more than 128 means 128.
 	NameBudget int
+	// Review judges definitions as they are listed: one answer a tool, in order. Nil
+	// finds nothing. It is asked at each update and should remember its answers.
+	Review func([]*heddle.Tool) []Review
 	// Own are the names of heddle's own tools, which no tool's name may equal.
 	Own []string
 }
@@ -143,7 +148,7 @@ func (c *Catalog) Update(sources []Source) (changed bool) {
 	}
 	if !slices.Equal(old.snapshot.servers, next.servers) || !slices.Equal(old.snapshot.warnings, next.warnings) {
 		s := *old.snapshot
-		s.servers, s.warnings = next.servers, next.warnings
+		s.servers, s.warnings, s.held = next.servers, next.warnings, next.held
 		c.current.Store(&published{snapshot: &s, generation: old.generation})
 	}
 	return false

@@ -20,9 +20,9 @@ const (
 // fields are the members of a definition that the catalog reads, as raw values;
 // nil if absent. Of equal keys the last counts, as in every common decoder.
 type fields struct {
-	name, title, description, input, output []byte
-	inputDepth, otherDepth                  int
-	inputStart                              int
+	name, title, description, input, output, annotations []byte
+	inputDepth, otherDepth                               int
+	inputStart                                           int
 }
 
 // readFields scans the object definition once. Values share its bytes.
@@ -42,6 +42,8 @@ func readFields(definition []byte) fields {
 			f.description = value
 		case "outputSchema":
 			f.output = value
+		case "annotations":
+			f.annotations = value
 		}
 		f.otherDepth = max(f.otherDepth, m.depth)
 	}
@@ -101,6 +103,13 @@ func newTool(ref heddle.ToolRef, definition []byte, f fields, c *canonical) (*he
 	t.Listed, notes = repair(f.input, f.inputDepth)
 	t.Description, notes = text("description", f.description, notes)
 	t.Title, notes = text("title", f.title, notes)
+	if len(f.annotations) > 0 && f.annotations[0] == '{' {
+		for m := range members(f.annotations, 0) {
+			if string(m.key) == "destructiveHint" {
+				t.Destructive = string(f.annotations[m.start:m.end]) == "true"
+			}
+		}
+	}
 	if len(ref.Name) > maxNativeName {
 		notes = append(notes, note{WarnNameTooLong, "the name is over 128 characters; hosts see it cut"})
 	}

@@ -26,7 +26,7 @@ func definition(t *heddle.Tool, name string, keepOutputSchema bool) json.RawMess
 	var room [16]member
 	all := slices.AppendSeq(room[:0], members(t.Definition, 0))
 	var edits []edit
-	nameEnd, hasInput, kept := 0, false, false
+	nameEnd, hasInput, described, kept := 0, false, false, false
 	for i, m := range all {
 		value := t.Definition[m.start:m.end]
 		// Equal keys are all edited: which one counts is the host's choice.
@@ -41,6 +41,11 @@ func definition(t *heddle.Tool, name string, keepOutputSchema bool) json.RawMess
 			if string(value) != string(t.Listed) {
 				edits = append(edits, edit{m.start, m.end, string(t.Listed)})
 			}
+		case "description":
+			described = true
+			if t.Note != "" {
+				edits = append(edits, edit{m.start, m.end, quote(t.Description)})
+			}
 		case "outputSchema":
 			if !keepOutputSchema {
 				edits = append(edits, removal(all, i, kept))
@@ -49,6 +54,9 @@ func definition(t *heddle.Tool, name string, keepOutputSchema bool) json.RawMess
 		}
 		kept = true
 	}
+	if !described && t.Note != "" {
+		edits = insert(edits, edit{nameEnd, nameEnd, `,"description":` + quote(t.Description)})
+	}
 	if !hasInput {
 		edits = insert(edits, edit{nameEnd, nameEnd, `,"inputSchema":` + string(t.Listed)})
 	}
@@ -56,6 +64,30 @@ func definition(t *heddle.Tool, name string, keepOutputSchema bool) json.RawMess
 		return t.Definition
 	}
 	return apply(t.Definition, edits)
+}
+
+// Written returns a tool's definition as its server wrote it, but for the
+// description of one that has a note.
+func Written(t *heddle.Tool) json.RawMessage {
+	if t.Note == "" {
+		return t.Definition
+	}
+	plain := *t
+	plain.Listed = nil
+	for m := range members(t.Definition, 0) {
+		if string(m.key) == "inputSchema" {
+			plain.Listed = t.Definition[m.start:m.end]
+		}
+	}
+	if plain.Listed == nil {
+		plain.Listed = t.Listed
+	}
+	return definition(&plain, t.Ref.Name, true)
+}
+
+func quote(s string) string {
+	b, _ := json.Marshal(s) // a string always encodes
+	return string(b)
 }
 
 // removal removes member i with the comma that it makes superfluous: the one

@@ -12,6 +12,8 @@ import (
 // goroutines.
 type Snapshot struct {
 	tools    []*heddle.Tool
+	held     []Held
+	denied   []heddle.ToolRef // by allow and deny lists
 	servers  []ServerInfo
 	warnings []Warning
 	digest   string
@@ -75,7 +77,7 @@ func digestOf(servers []ServerInfo, tools []*heddle.Tool) string {
 		}
 	}
 	for _, t := range tools {
-		add(t.Ref.Server, t.Ref.Name, t.Exposed, t.Native, t.Fingerprint)
+		add(t.Ref.Server, t.Ref.Name, t.Exposed, t.Native, t.Fingerprint, t.Note)
 	}
 	sum := sha256.Sum256(buf)
 	return hex.EncodeToString(sum[:])

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"heddle"
 	"heddle/internal/catalog"
@@ -20,6 +21,7 @@ import (
 
 func (a *app) analyzeCommand() *cobra.Command {
 	var rates figures.Rates
+	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "analyze",
 		Short: "Count what tool definitions cost, now and in each mode",
@@ -33,20 +35,28 @@ func (a *app) analyzeCommand() *cobra.Command {
 		Args:    exactArgs(0, 0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			for flag, v := range map[string]float64{"price": rates.Price, "prefill": rates.Prefill} {
-				if c.Flags().Changed(flag) && !(v > 0 && v < 1e12) {
-					return &usageError{fmt.Errorf("--%s takes a number above 0", flag), "see `heddle analyze --help`"}
+				if c.Flags().Changed(flag) && !(v > 0 && v < mostRate) {
+					return &usageError{fmt.Errorf("--%s takes a number above 0 and below %.0f", flag, mostRate), "see `heddle analyze --help`"}
 				}
 			}
-			return a.analyze(c.Context(), rates)
+			if wait <= 0 {
+				return &usageError{fmt.Errorf("--timeout takes a time above 0"), "for example --timeout 2m"}
+			}
+			return a.analyze(c.Context(), rates, wait)
 		},
 	}
 	c.Flags().Float64Var(&rates.Price, "price", 0, "what a million tokens of input cost, in any currency")
 	c.Flags().Float64Var(&rates.Prefill, "prefill", 0, "how many tokens of input a model reads in a second")
+	c.Flags().DurationVar(&wait, "timeout", doctorWait, "how long servers may take to start; those that take longer are not counted")
+	a.federateFlag(c)
 	a.jsonFlag(c)
 	return c
 }
 
-func (a *app) analyze(ctx context.Context, rates figures.Rates) error {
+// mostRate bounds what --price and --prefill may say.
+const mostRate = 1e12
+
+func (a *app) analyze(ctx context.Context, rates figures.Rates, wait time.Duration) error {
 	cfg, err := a.load()
 	if err != nil {
 		return err
@@ -59,9 +69,11 @@ func (a *app) analyze(ctx context.Context, rates figures.Rates) error {
 	counter := sync.OnceValues(tokens.New)
 	var out *figures.Analysis
 	err = d.Run(ctx, func(ctx context.Context) error {
-		defer line.show(func() string { return startingServers(d.Pool().Servers()) })()
+		defer line.show(func() string { return startingServers(d.Pool().Servers(), "counting tokens") })()
 		go func() { _, _ = counter() }() // takes a while, and the servers start meanwhile
-		d.Pool().Booted(ctx)
+		patience, cancel := context.WithTimeout(ctx, wait)
+		d.Pool().Booted(patience)
+		cancel()
 		count, err := counter()
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

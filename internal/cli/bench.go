@@ -32,7 +32,8 @@ func (a *app) benchCommand() *cobra.Command {
 		Long: "Run real sessions, over the real protocol, against a server in this process, and count what its host receives.\n" +
 			"Nothing needs to be installed, no configuration is read, and nothing is left behind.\n\n" +
 			"task answers 24 questions in English and Chinese, without heddle and in each mode. compression delivers recorded\n" +
-			"results of real servers and reads them back. stress has 100 tools and a result of 8,000 rows.",
+			"results of real servers and reads them back. stress has 100 tools and a result of 8,000 rows. guards has a page of its\n" +
+			"own.",
 		Example:   "  heddle bench task --verify",
 		Args:      benchName,
 		ValidArgs: bench.Names(),
@@ -43,12 +44,13 @@ func (a *app) benchCommand() *cobra.Command {
 	c.Flags().StringVar(&f.file, "out", "", "write the report as JSON into this file too")
 	_ = c.RegisterFlagCompletionFunc("mode", cobra.FixedCompletions(bench.Modes(), cobra.ShellCompDirectiveNoFileComp))
 	a.jsonFlag(c)
+	c.AddCommand(a.benchGuardsCommand())
 	return c
 }
 
 // benchName demands the name of one bench.
 func benchName(_ *cobra.Command, args []string) error {
-	hint := "use task, compression or stress"
+	hint := "use task, compression, stress or guards"
 	switch {
 	case len(args) == 0:
 		return &usageError{errors.New("heddle bench takes the name of a bench"), hint}
@@ -76,7 +78,9 @@ func (a *app) bench(ctx context.Context, name string, f benchFlags) error {
 	if err != nil {
 		return err
 	}
+	done := a.statusLine().show(func() string { return "measuring: " + name })
 	report, err := bench.Run(ctx, name, bench.Options{Mode: f.mode, Logger: logger})
+	done()
 	if err != nil && ctx.Err() != nil { // a signal: the user has seen enough
 		return &silent{exitFailure}
 	}

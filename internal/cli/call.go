@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"time"
 	"unicode"
 
 	"heddle"
@@ -52,6 +52,7 @@ func (a *app) call(ctx context.Context, args []string) error {
 	if err := only(cfg, server); err != nil {
 		return err
 	}
+	line := a.statusLine() // before the daemon: what it logs must not tear the line
 	d, err := a.daemon(cfg, "cli", options{})
 	if err != nil {
 		return err
@@ -59,7 +60,10 @@ func (a *app) call(ctx context.Context, args []string) error {
 	var result heddle.Delivery
 	var near []string
 	err = d.Run(ctx, func(ctx context.Context) error {
-		c := &heddle.Call{Principal: heddle.Local, Session: "cli", Mode: "cli", Tool: cfg.Servers[0].Name + "::" + tool, Arguments: arguments, Host: terminal{}}
+		host := terminal{in: a.in, out: a.err}
+		host.waits = line.show(func() string { return startingServers(d.Pool().Servers(), "waiting for "+args[0]) })
+		defer host.waits()
+		c := &heddle.Call{Principal: heddle.Local, Session: "cli", Mode: "cli", Tool: cfg.Servers[0].Name + "::" + tool, Arguments: arguments, Host: host}
 		var err error
 		result, err = d.Gateway().Call(ctx, c)
 		near = nearNames(d.Gateway(), err)
@@ -158,7 +162,7 @@ func (a *app) printResult(raw json.RawMessage) error {
 
 func (a *app) printBlock(b json.RawMessage) {
 	if text, ok := wire.Unquote(wire.Member(b, "text")); ok {
-		if f, ok := a.out.(*os.File); ok && isTerminal(f) { // which would act on what a server wrote
+		if f := fileOf(a.out); f != nil && isTerminal(f) { // which would act on what a server wrote
 			text = strings.Map(func(r rune) rune {
 				if unicode.IsControl(r) && r != '\n' && r != '\t' {
 					return '\uFFFD'
@@ -174,8 +178,12 @@ func (a *app) printBlock(b json.RawMessage) {
 }
 
 // terminal is the host of a call from the command line: nobody listens to its
-// progress, and it can be asked nothing.
-type terminal struct{}
+// progress, and all that it can be asked is yes or no, by a person at a terminal.
+type terminal struct {
+	in    *os.File
+	out   io.Writer
+	waits func() // ends the line that says what is waited for
+}
 
 // ID implements [heddle.Host].
 func (terminal) ID() string { return "cli" }
@@ -184,23 +192,23 @@ func (terminal) ID() string { return "cli" }
 func (terminal) Capabilities() json.RawMessage { return json.RawMessage(`{}`) }
 
 // Request implements [heddle.Host].
-func (terminal) Request(_ context.Context, method string, _ json.RawMessage) (json.RawMessage, error) {
-	return nil, heddle.NewRPCError(-32601, method+" is not supported on the command line")
+func (t terminal) Request(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	fields := wire.Member(wire.Member(params, "requestedSchema"), "properties")
+	if method != "elicitation/create" || len(fields) > len("{}") || t.in == nil || !isTerminal(t.in) || width(t.out) == 0 {
+		return nil, heddle.NewRPCError(-32601, method+" is not supported on the command line")
+	}
+	t.waits()
+	message, _ := wire.Unquote(wire.Member(params, "message"))
+	fmt.Fprintf(t.out, "%s\n[y/N] ", visible(message))
+	answer, err := bufio.NewReader(t.in).ReadString('\n')
+	if word := strings.ToLower(strings.TrimSpace(answer)); err == nil && (word == "y" || word == "yes") {
+		return json.RawMessage(`{"action":"accept","content":{}}`), nil
+	}
+	return json.RawMessage(`{"action":"decline"}`), nil
 }
 
 // Notify implements [heddle.Host].
 func (terminal) Notify(context.Context, string, json.RawMessage) error { return nil }
-
-// progress tells a person on a terminal what a command waits for; it says
-// nothing when the output is piped. The returned function ends it.
-func progress(w io.Writer, text string) (done func()) {
-	f, ok := w.(*os.File)
-	if !ok || !isTerminal(f) {
-		return func() {}
-	}
-	t := time.AfterFunc(500*time.Millisecond, func() { fmt.Fprintf(f, "%s …\n", text) })
-	return func() { t.Stop() }
-}
 
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()

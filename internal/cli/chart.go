@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -95,8 +94,8 @@ func bar(n, most int64, columns int) string {
 
 // width returns how many columns the terminal has that w is; 0 if it is none.
 func width(w io.Writer) int {
-	f, ok := w.(*os.File)
-	if !ok || !isTerminal(f) {
+	f := fileOf(w)
+	if f == nil || !isTerminal(f) {
 		return 0
 	}
 	if n := columns(f); n > 0 {

@@ -20,6 +20,7 @@ import (
 
 	"heddle/internal/config"
 	"heddle/internal/daemon"
+	"heddle/internal/secret"
 	"heddle/internal/upstream"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,16 @@ type app struct {
 	listen     string      // where serve will be found
 
 	subset *string // --profile; nil if it is not given
+
+	own func(string) string // hides the configuration's secrets; nil before it is read
+}
+
+// hide takes the configuration's own secrets out of a text.
+func (a *app) hide(s string) string {
+	if a.own == nil {
+		return s
+	}
+	return a.own(s)
 }
 
 // watchdogCommand is the hidden command that runs the watchdog. It is not a
@@ -59,16 +70,21 @@ func Main(args []string, in *os.File, out, errOut io.Writer) int {
 		upstream.Watchdog(in, args[1])
 		return exitOK
 	}
-	a := &app{in: in, out: out, err: errOut, env: config.OSEnv()}
+	written := &sticky{w: out}
+	a := &app{in: in, out: written, err: errOut, env: config.OSEnv()}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	signal.Ignore(syscall.SIGPIPE) // a host that closes stderr must not end us; writes report it
 	root := a.root()
 	root.SetArgs(demoArgs(args))
 	root.SetIn(in)
-	root.SetOut(out)
+	root.SetOut(written)
 	root.SetErr(errOut)
-	return a.exit(root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if err == nil && written.err != nil {
+		err = unread(fmt.Errorf("stdout: %w", written.err))
+	}
+	return a.exit(err)
 }
 
 // usageError is a wrong use or configuration.
@@ -126,7 +142,7 @@ func (a *app) exit(err error) int {
 }
 
 func (a *app) fail(err error, hint string) {
-	fmt.Fprintf(a.err, "heddle: error: %v\n", err)
+	fmt.Fprintf(a.err, "heddle: error: %s\n", secret.Mask(a.hide(err.Error())))
 	if hint != "" {
 		fmt.Fprintf(a.err, "heddle: hint: %s\n", hint)
 	}
@@ -134,7 +150,7 @@ func (a *app) fail(err error, hint string) {
 
 // later are the commands that this build does not have yet.
 var later = []string{
-	"lock", "approve", "quarantine", "token", "login",
+	"token", "login",
 }
 
 // root builds the command tree.
@@ -160,7 +176,7 @@ func (a *app) root() *cobra.Command {
 		return &usageError{err, "see `" + c.CommandPath() + " --help`"}
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.startCommand(), a.serveCommand(), a.sseCommand(), a.demoCommand(), a.benchCommand(), a.initCommand(), a.planCommand(), a.installCommand(), a.verifyCommand(), a.rollbackCommand(), a.uninstallCommand(), a.validateCommand(), a.doctorCommand(), a.statusCommand(), a.callCommand(), a.searchCommand(), a.inspectCommand(), a.analyzeCommand(), a.statsCommand(), a.logCommand(), a.profileCommand(), a.versionCommand())
+	root.AddCommand(a.startCommand(), a.serveCommand(), a.sseCommand(), a.demoCommand(), a.benchCommand(), a.initCommand(), a.planCommand(), a.installCommand(), a.verifyCommand(), a.rollbackCommand(), a.uninstallCommand(), a.validateCommand(), a.lockCommand(), a.approveCommand(), a.quarantineCommand(), a.doctorCommand(), a.statusCommand(), a.callCommand(), a.searchCommand(), a.inspectCommand(), a.analyzeCommand(), a.statsCommand(), a.logCommand(), a.profileCommand(), a.versionCommand())
 	for _, name := range later {
 		root.AddCommand(laterCommand(name))
 	}
@@ -214,7 +230,8 @@ func (a *app) logger() (*slog.Logger, error) {
 	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
 		return nil, &usageError{fmt.Errorf("unknown log level %q", a.logLevel), "use error, warn, info or debug"}
 	}
-	return slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level})), nil
+	text := slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: level})
+	return slog.New(secret.Handler(text, a.hide)), nil
 }
 
 // stateDir is where heddle keeps what outlives a process.

@@ -109,8 +109,8 @@ func (a *app) serveDemo(ctx context.Context, mode string) error {
 // colors reports whether stdout is a terminal that shows colours and a user who
 // wants them.
 func (a *app) colors() bool {
-	f, ok := a.out.(*os.File)
-	if !ok || !isTerminal(f) {
+	f := fileOf(a.out)
+	if f == nil || !isTerminal(f) {
 		return false
 	}
 	no, _ := a.env.Lookup("NO_COLOR")

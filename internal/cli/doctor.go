@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"heddle"
+	"heddle/internal/adopt"
 	"heddle/internal/catalog"
 	"heddle/internal/config"
 	"heddle/internal/daemon"
@@ -72,6 +73,9 @@ func (a *app) doctor(ctx context.Context, wait time.Duration) error {
 		StateDir: a.stateDir(), CacheDir: a.cacheDir(), TempDir: os.TempDir(), Worker: worker(), Port: defaultPort,
 	}
 	m.Config, m.ConfigErr = a.load()
+	if m.Config != nil {
+		m.Fileless, m.Stands = a.fileless(m.Config), adopt.Taken(m.Config, a.env, env)
+	}
 	states, err := daemon.ReadStates(a.stateDir())
 	if err != nil {
 		fmt.Fprintf(a.err, "heddle: warning: which heddles run is not known: %v\n", err)
@@ -85,7 +89,7 @@ func (a *app) doctor(ctx context.Context, wait time.Duration) error {
 	}
 	done := a.statusLine().show(func() string {
 		if d := current.Load(); d != nil {
-			return startingServers(d.Pool().Servers())
+			return startingServers(d.Pool().Servers(), "checking runtimes, files and ports")
 		}
 		return "checking runtimes, files and ports"
 	})
@@ -94,7 +98,7 @@ func (a *app) doctor(ctx context.Context, wait time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if m.Config != nil {
+	if m.Config != nil && !m.Fileless {
 		out.Config = m.Config.Path
 	}
 	out.Problems, out.Warnings = doctor.Count(out.Findings, doctor.Problem), doctor.Count(out.Findings, doctor.Warning)

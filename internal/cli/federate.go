@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -63,6 +64,11 @@ func (a *app) federatedBase() (*config.Config, error) {
 		return config.Part([]byte("version: 2\n"), federated, a.env)
 	}
 	return cfg, err
+}
+
+// fileless reports whether a configuration is no file's, but what hosts' files have.
+func (a *app) fileless(cfg *config.Config) bool {
+	return a.federate && filepath.Base(cfg.Path) == federated
 }
 
 // readHosts reads and merges the files of all hosts. One that cannot be read is
@@ -191,7 +197,7 @@ func address(text string) string {
 func (a *app) refuseLoop(cfg *config.Config) error {
 	chain, _ := a.env.Lookup(daemon.ChainVar)
 	switch {
-	case a.federate && daemon.InChain(chain, federated):
+	case a.federate && (daemon.InChain(chain, federated) || slices.ContainsFunc(heddlesAbove(), federates)):
 		return &usageError{errors.New("--federate would start itself without end: this heddle was started by one that has --federate too"),
 			"remove heddle, or the script that starts it, from the files of your hosts"}
 	case daemon.InChain(chain, cfg.Path):
@@ -200,6 +206,10 @@ func (a *app) refuseLoop(cfg *config.Config) error {
 	}
 	return nil
 }
+
+// federates reports whether a heddle was started with --federate. A script may have
+// cleared the environment, which says so else.
+func federates(line []string) bool { return slices.Contains(line, federated) }
 
 // environ are the variables that servers are given of: ours, and with --federate
 // one that tells so to any heddle among them.

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"heddle/internal/adopt"
 	"heddle/internal/config"
 	"heddle/internal/hostfile"
 	"heddle/internal/surface"
@@ -114,7 +114,7 @@ func (a *app) installRequest(e *hostfile.Editor, f hostFlags) (hostfile.Request,
 	if cfg.Profile != nil {
 		entry.Profile = cfg.Profile.Name
 	}
-	return hostfile.Request{Host: f.host, Scope: hostfile.Scope(f.scope), Entry: entry, Replace: a.standsFor(cfg)}, nil
+	return hostfile.Request{Host: f.host, Scope: hostfile.Scope(f.scope), Entry: entry, Replace: adopt.Taken(cfg, a.env, e.Env)}, nil
 }
 
 // notItself refuses a configuration that is the host's own file: its servers would
@@ -131,34 +131,6 @@ func notItself(e *hostfile.Editor, f hostFlags, path string) error {
 			"run `heddle init` first, which writes them to heddle.yml"}
 	}
 	return nil
-}
-
-// standsFor reports of which servers a host would pay twice: those that heddle
-// runs under the same name, and under another one if what is started is the same.
-// What heddle could not take over stays.
-func (a *app) standsFor(cfg *config.Config) func(hostfile.Server) bool {
-	var names []string
-	for _, s := range cfg.Servers {
-		if !s.Disabled {
-			names = append(names, s.Name, s.Original)
-		}
-	}
-	same := hostfile.SameName(names...)
-	return func(s hostfile.Server) bool { return s.Unusable == "" && (same(s) || a.runs(cfg, s)) }
-}
-
-// runs reports whether the configuration starts just what an entry of a host does.
-// References are compared by their values: init has put some where secrets were.
-func (a *app) runs(cfg *config.Config, s hostfile.Server) bool {
-	part, err := config.Part(hostfile.Config([]hostfile.Decision{{Server: s, Name: "other"}}), filepath.Join(cfg.Dir, "heddle.json"), a.env)
-	if err != nil || part.Servers[0].Unusable != "" {
-		return false
-	}
-	x := part.Servers[0]
-	return slices.ContainsFunc(cfg.Servers, func(y config.Server) bool {
-		return !y.Disabled && x.Command == y.Command && slices.Equal(x.Args, y.Args) && maps.Equal(x.Env, y.Env) && x.Cwd == y.Cwd &&
-			x.URL == y.URL && maps.Equal(x.Headers, y.Headers)
-	})
 }
 
 // binary is the path that a host starts heddle by: that in PATH if it is this very
@@ -191,7 +163,15 @@ type changeReport struct {
 	Replaced  []string     `json:"replaced"`
 	Restored  []string     `json:"restored"`
 	Remaining []string     `json:"remaining"`
+	Stays     []stayReport `json:"stays"`
 	Notes     []string     `json:"notes"`
+	Backups   []string     `json:"backups"`
+}
+
+// stayReport is a server that stays in the host's file beside heddle.
+type stayReport struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
 }
 
 type fileReport struct {
@@ -203,7 +183,8 @@ type fileReport struct {
 func reportOf(c *hostfile.Change, written bool) changeReport {
 	r := changeReport{
 		Action: c.Action, Host: c.Host.Name, Scope: string(c.Scope), Changed: !c.Empty(), Written: written && !c.Empty(),
-		Files: []fileReport{}, Replaced: serverNames(c.Removed), Restored: orEmpty(c.Restored), Remaining: []string{}, Notes: orEmpty(c.Notes),
+		Files: []fileReport{}, Replaced: serverNames(c.Removed), Restored: orEmpty(c.Restored), Remaining: []string{}, Stays: []stayReport{},
+		Notes: orEmpty(c.Notes), Backups: orEmpty(c.Backups),
 	}
 	if c.Entry.Binary != "" {
 		r.Mode, r.Command = string(c.Entry.Mode), append([]string{c.Entry.Binary}, c.Entry.Args()...)
@@ -213,6 +194,9 @@ func reportOf(c *hostfile.Change, written bool) changeReport {
 	}
 	for _, s := range c.Remaining {
 		r.Remaining = append(r.Remaining, s.String())
+	}
+	for _, s := range c.Stays {
+		r.Stays = append(r.Stays, stayReport{s.Server.Name, s.Why})
 	}
 	return r
 }
@@ -238,6 +222,10 @@ func (a *app) printList(title string, items any) {
 	case []hostfile.Server:
 		for _, s := range items {
 			lines = append(lines, s.String())
+		}
+	case []hostfile.Stay:
+		for _, s := range items {
+			lines = append(lines, s.Server.Name+": "+s.Why)
 		}
 	}
 	if len(lines) == 0 {

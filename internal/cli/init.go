@@ -60,7 +60,9 @@ func (a *app) init(from string, force bool) error {
 			return err
 		}
 	}
+	done := a.statusLine().show(func() string { return "reading the files of hosts" })
 	p, err := adopt.New(adopt.Request{Env: env, Config: a.env, Path: path, From: from, Force: force})
+	done()
 	if err != nil {
 		return adoptError(err)
 	}

@@ -54,15 +54,15 @@ func (a *app) inspect(ctx context.Context, name string, raw, stats bool) error {
 	if err != nil {
 		return err
 	}
+	line := a.statusLine() // before the daemon: what it logs must not tear the line
 	d, err := a.daemon(cfg, "inspect", options{})
 	if err != nil {
 		return err
 	}
 	var tool *heddle.Tool
 	var near []string
-	done := progress(a.err, "starting the servers")
-	defer done()
 	err = d.Run(ctx, func(ctx context.Context) error {
+		defer line.show(func() string { return startingServers(d.Pool().Servers(), "reading definitions") })()
 		d.Pool().Booted(ctx)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -285,6 +285,18 @@ func plain(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// indent puts a margin before each line.
+func indent(text, margin string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(margin + line)
+	}
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // plainLines is plain for a text of several lines.

@@ -16,9 +16,10 @@ func (a *app) planCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan",
 		Short: "Show what install would change in a host's file",
-		Long:  "Show what install would change in a host's file, as a diff with all values masked, and write nothing.",
-		Args:  exactArgs(0, 0, "no arguments"),
-		RunE:  func(*cobra.Command, []string) error { return a.plan(f) },
+		Long: "Show what install would change in a host's file, as a diff in which values of variables and headers and whatever\n" +
+			"else looks like a secret are masked, and write nothing.",
+		Args: exactArgs(0, 0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error { return a.plan(f) },
 	}
 	f.flags(c)
 	f.modeFlag(c)
@@ -68,7 +69,9 @@ func (a *app) undoCommand(name, short, long string, do func(*hostfile.Editor, co
 			if err != nil {
 				return err
 			}
+			done := a.statusLine().show(func() string { return "changing the host's files" })
 			change, err := do(e, c.Context(), f.host, hostfile.Scope(f.scope))
+			done()
 			if err != nil {
 				return hostError(err)
 			}
@@ -97,7 +100,9 @@ func (a *app) plan(f hostFlags) error {
 	if err != nil {
 		return err
 	}
+	done := a.statusLine().show(func() string { return "reading the host's files" })
 	c, err := e.Plan(r)
+	done()
 	if err != nil {
 		return hostError(err)
 	}
@@ -117,7 +122,9 @@ func (a *app) install(ctx context.Context, f hostFlags) error {
 	if err != nil {
 		return err
 	}
+	done := a.statusLine().show(func() string { return "changing the host's files" })
 	c, err := e.Install(ctx, r)
+	done()
 	if err != nil {
 		return hostError(err)
 	}
@@ -131,6 +138,7 @@ func (a *app) install(ctx context.Context, f hostFlags) error {
 			fmt.Fprintf(a.out, "  %s\n", f.Path)
 		}
 		a.printInstall(c)
+		a.printList("what the file was before is kept as:", c.Backups)
 		fmt.Fprintf(a.out, "to see that it works: heddle verify %s\nto undo it: heddle rollback %s\n", flagsOf(c), flagsOf(c))
 	})
 }
@@ -145,6 +153,10 @@ func (a *app) printInstall(c *hostfile.Change) {
 	if len(c.Removed) > 0 {
 		fmt.Fprintf(a.out, "in place of %s: %s\n", count(len(c.Removed), "server"), strings.Join(serverNames(c.Removed), ", "))
 	}
+	if len(c.Restored) > 0 {
+		fmt.Fprintf(a.out, "back again: %s\n", strings.Join(c.Restored, ", "))
+	}
+	a.printList("these stay in the file, beside heddle:", c.Stays)
 	a.printList("the host still sees these too, and pays twice for them:", c.Remaining)
 	a.printList("for you to know or do:", c.Notes)
 }
@@ -163,6 +175,7 @@ func (a *app) printUndone(c *hostfile.Change) {
 	if len(c.Restored) > 0 {
 		fmt.Fprintf(a.out, "back again: %s\n", strings.Join(c.Restored, ", "))
 	}
+	a.printList("a backup of what was there before heddle is kept as:", c.Backups)
 	a.printList("for you to know or do:", c.Notes)
 }
 

@@ -63,7 +63,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	if err != nil && ctx.Err() != nil {
 		return nil // a signal is how --tail ends
 	}
-	if err == nil && !t.any && !a.json && !f.tail {
+	if asked := f.n > 0 || t.last == 0; err == nil && asked && !t.any && !a.json && !f.tail {
 		t.printNothing(f)
 	}
 	return unread(err)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
 	"regexp"
 	"strconv"
 	"syscall"
@@ -13,6 +15,35 @@ import (
 
 	"heddle/internal/ledger"
 )
+
+// sticky is stdout, and remembers that something could not be written to it: a
+// report that is cut off must not look like a whole one to who asks for the code.
+type sticky struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements [io.Writer].
+func (s *sticky) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	return n, err
+}
+
+// fileOf returns the file that a command's output is, nil if it is none.
+func fileOf(w io.Writer) *os.File {
+	switch w := w.(type) {
+	case *os.File:
+		return w
+	case *sticky:
+		return fileOf(w.w)
+	case *statusLine:
+		return fileOf(w.w)
+	}
+	return nil
+}
 
 // emit prints a report: as JSON if that is asked for, else what text writes.
 func (a *app) emit(v any, text func()) error {

@@ -93,7 +93,8 @@ func (a *app) reading() (done func()) {
 }
 
 // startingServers names the servers that are still starting.
-func startingServers(servers []*upstream.Server) string {
+// then is what is waited for once they have started.
+func startingServers(servers []*upstream.Server, then string) string {
 	var names []string
 	for _, s := range servers {
 		switch st := s.Status(); st.State {
@@ -102,7 +103,7 @@ func startingServers(servers []*upstream.Server) string {
 		}
 	}
 	if len(names) == 0 {
-		return "counting tokens"
+		return then
 	}
 	return fmt.Sprintf("starting %d of %s: %s", len(names), count(len(servers), "server"), strings.Join(names, ", "))
 }

@@ -81,14 +81,14 @@ func (a *app) search(ctx context.Context, query, server string) error {
 			return err
 		}
 	}
+	line := a.statusLine() // before the daemon: what it logs must not tear the line
 	d, err := a.daemon(cfg, "search", options{})
 	if err != nil {
 		return err
 	}
-	done := progress(a.err, "starting the servers")
-	defer done()
 	matches := []found{}
 	err = d.Run(ctx, func(ctx context.Context) error {
+		defer line.show(func() string { return startingServers(d.Pool().Servers(), "searching") })()
 		d.Pool().Booted(ctx)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -11,6 +11,7 @@ import (
 	"heddle/internal/config"
 	"heddle/internal/daemon"
 	"heddle/internal/surface"
+	"heddle/internal/upstream"
 
 	"github.com/spf13/cobra"
 )
@@ -112,12 +113,13 @@ type options struct{ serves, eager bool }
 // daemon builds the daemon of a configuration. Commands that no host is behind have the
 // SQL worker too: what they say of hosts' lists hangs on it.
 func (a *app) daemon(cfg *config.Config, mode string, is options) (*daemon.Daemon, error) {
+	a.own = upstream.Masker(cfg.Secrets())
 	logger, err := a.logger()
 	if err != nil {
 		return nil, err
 	}
 	o := daemon.Options{
-		Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), CacheDir: a.cacheDir(), Mode: mode, SQL: worker(), Environ: a.environ,
+		Config: cfg, Logger: logger, Watchdog: watchdog(), LedgerPath: a.ledgerPath(), CacheDir: a.cacheDir(), Mode: mode, SQL: worker(), Stderr: a.err, Environ: a.environ,
 		Hosts: is.serves, Eager: is.eager,
 	}
 	if is.serves {

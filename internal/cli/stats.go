@@ -29,6 +29,8 @@ func (a *app) statsCommand() *cobra.Command {
 			"their way are estimated from bytes; what a refusal says is not counted.\n\n" +
 			"With --db, how calls went: errors by kind, and for each tool calls, times in milliseconds (of the calls that were\n" +
 			"not refused) and tokens saved.\n\n" +
+			"With --federate, what the tools of all hosts' servers on this machine cost a model, and would cost in each mode, as\n" +
+			"analyze counts it: the servers are started once.\n\n" +
 			"With --sql, the answer of one SELECT. The tables are\n" +
 			"  calls     id, time, principal, session, mode, tool (as the host named it), server, name, kind ('' is success),\n" +
 			"            is_error, decisions, form, queue_us, policy_us, upstream_us, deliver_us, total_us, upstream_bytes,\n" +
@@ -41,6 +43,12 @@ func (a *app) statsCommand() *cobra.Command {
 			"  heddle stats --sql \"SELECT server, name, count(*) FROM calls WHERE kind = 'timeout' GROUP BY 1, 2\"",
 		Args: exactArgs(0, 0, "no arguments"),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if a.federate {
+				if f.db || f.since != "" || c.Flags().Changed("sql") {
+					return &usageError{errors.New("--federate goes with --json alone"), "it counts definitions, not calls: leave out the other flags"}
+				}
+				return a.analyze(c.Context(), figures.Rates{}, doctorWait)
+			}
 			if c.Flags().Changed("sql") {
 				if f.db || f.since != "" {
 					return &usageError{errors.New("--sql goes with --json alone"), "write the time into the query, for example WHERE time > …"}
@@ -53,6 +61,7 @@ func (a *app) statsCommand() *cobra.Command {
 	c.Flags().BoolVar(&f.db, "db", false, "show calls, errors and times of each tool")
 	c.Flags().StringVar(&f.sql, "sql", "", "print what this SELECT on the ledger returns")
 	c.Flags().StringVar(&f.since, "since", "", "leave out what is older: 30m, 12h, 7d, 2w or a day as 2026-01-31")
+	a.federateFlag(c)
 	a.jsonFlag(c)
 	return c
 }

@@ -14,18 +14,20 @@ import (
 )
 
 func (a *app) statusCommand() *cobra.Command {
+	var tools bool
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "Show the heddles that run and how their servers are",
 		Long:  "Show the heddles that run on this machine, their servers, and what is odd about their tools.\nExit code 1 if any of them is degraded.",
 		Args:  exactArgs(0, 0, "no arguments"),
-		RunE:  func(*cobra.Command, []string) error { return a.status() },
+		RunE:  func(*cobra.Command, []string) error { return a.status(tools) },
 	}
+	c.Flags().BoolVar(&tools, "tools", false, "show every tool and what its calls are held to")
 	a.jsonFlag(c)
 	return c
 }
 
-func (a *app) status() error {
+func (a *app) status(tools bool) error {
 	states, err := daemon.ReadStates(a.stateDir())
 	if err != nil {
 		return err
@@ -42,7 +44,7 @@ func (a *app) status() error {
 		enc.SetIndent("", "  ")
 		err = enc.Encode(states)
 	} else {
-		a.printStates(states)
+		a.printStates(states, tools)
 	}
 	if err == nil && degraded {
 		return &silent{exitFailure}
@@ -50,7 +52,7 @@ func (a *app) status() error {
 	return err
 }
 
-func (a *app) printStates(states []daemon.State) {
+func (a *app) printStates(states []daemon.State, tools bool) {
 	if len(states) == 0 {
 		fmt.Fprintln(a.out, "No heddle is running.")
 	}
@@ -67,6 +69,12 @@ func (a *app) printStates(states []daemon.State) {
 		if s.Ledger.Problem != "" {
 			fmt.Fprintf(a.out, "ledger cannot be written: %s\n", s.Ledger.Problem)
 		}
+		if s.Audit.Output != "" {
+			fmt.Fprintf(a.out, "audit  %d lines written, %d dropped: %s\n", s.Audit.Written, s.Audit.Dropped, s.Audit.Output)
+		}
+		if s.Audit.Problem != "" {
+			fmt.Fprintf(a.out, "audit  cannot be written: %s\n", s.Audit.Problem)
+		}
 		if s.Captures.Count > 0 {
 			fmt.Fprintf(a.out, "kept   %s captured, %.1f MB\n", count(s.Captures.Count, "result"), float64(s.Captures.Bytes)/1e6)
 		}
@@ -76,8 +84,37 @@ func (a *app) printStates(states []daemon.State) {
 		}
 		for _, u := range s.Servers {
 			a.printServer(u)
+			a.printGuards(u.Name, s.Tools, tools)
 		}
 		a.printWarnings(s)
+	}
+}
+
+// printGuards counts what the guards make of a server's tools, or shows all.
+func (a *app) printGuards(server string, all []daemon.Verdict, each bool) {
+	asks, held, flagged := 0, 0, 0
+	tools := toolsOf(server, all)
+	if each {
+		printVerdicts(a.out, "      ", tools)
+	}
+	for _, t := range tools {
+		switch {
+		case t.Held != "":
+			held++
+		case len(t.Flags) > 0:
+			flagged++
+		}
+		if t.Allowed && t.Confirm != "" {
+			asks++
+		}
+	}
+	for _, line := range []struct {
+		n    int
+		text string
+	}{{asks, "ask the user before a call"}, {held, "wait for approval: heddle lock --check"}, {flagged, "have a suspicious definition: heddle validate"}} {
+		if line.n > 0 {
+			fmt.Fprintf(a.out, "      %d %s\n", line.n, line.text)
+		}
 	}
 }
 

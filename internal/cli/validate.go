@@ -8,11 +8,9 @@ import (
 	"io"
 	"strings"
 
-	"heddle"
 	"heddle/internal/config"
 	"heddle/internal/daemon"
 	"heddle/internal/upstream"
-	"heddle/internal/wire"
 
 	"github.com/spf13/cobra"
 )
@@ -33,20 +31,12 @@ func (a *app) validateCommand() *cobra.Command {
 	return c
 }
 
-// verdict is what validate says of one tool.
-type verdict struct {
-	Server  string `json:"server"`
-	Tool    string `json:"tool"`
-	Allowed bool   `json:"allowed"`
-	Rule    string `json:"rule"`
-}
-
 // report is all that validate says.
 type report struct {
-	Config   string         `json:"config"`
-	Warnings []string       `json:"warnings"`
-	Servers  []serverReport `json:"servers"`
-	Tools    []verdict      `json:"tools"`
+	Config   string           `json:"config"`
+	Warnings []string         `json:"warnings"`
+	Servers  []serverReport   `json:"servers"`
+	Tools    []daemon.Verdict `json:"tools"`
 }
 
 type serverReport struct {
@@ -61,7 +51,7 @@ func (a *app) validate(ctx context.Context, offline bool) error {
 	if err != nil {
 		return err
 	}
-	r := report{Config: cfg.Path, Warnings: []string{}, Servers: []serverReport{}, Tools: []verdict{}}
+	r := report{Config: cfg.Path, Warnings: []string{}, Servers: []serverReport{}, Tools: []daemon.Verdict{}}
 	for _, w := range cfg.Warnings {
 		r.Warnings = append(r.Warnings, w.String())
 	}
@@ -111,13 +101,13 @@ func lacking(cfg *config.Config) error {
 
 // tryServers starts every server once and adds what it lists to the report.
 func (a *app) tryServers(ctx context.Context, cfg *config.Config, r *report) error {
+	line := a.statusLine() // before the daemon: what it logs must not tear the line
 	d, err := a.daemon(cfg, "validate", options{eager: true})
 	if err != nil {
 		return err
 	}
-	done := progress(a.err, "starting the servers")
-	defer done()
 	return d.Run(ctx, func(ctx context.Context) error {
+		defer line.show(func() string { return startingServers(d.Pool().Servers(), "checking tools") })()
 		d.Pool().Booted(ctx)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -136,16 +126,8 @@ func (r *report) add(d *daemon.Daemon) {
 		for _, w := range st.Warnings {
 			r.Warnings = append(r.Warnings, st.Name+": "+w)
 		}
-		for _, def := range s.Tools() {
-			name, ok := wire.Unquote(wire.Member(def, "name"))
-			if !ok {
-				continue // the catalog warns of it
-			}
-			ref := heddle.ToolRef{Server: st.Name, Name: name}
-			access := d.Policy().Access(ref)
-			r.Tools = append(r.Tools, verdict{Server: ref.Server, Tool: ref.Name, Allowed: access.Allowed, Rule: access.Rule})
-		}
 	}
+	r.Tools = d.Verdicts()
 	for _, w := range d.Policy().Reach(names) {
 		r.Warnings = append(r.Warnings, w.String())
 	}
@@ -169,16 +151,7 @@ func (r *report) print(w io.Writer) {
 			line += ": " + s.Reason
 		}
 		fmt.Fprintln(w, line)
-		for _, t := range r.Tools {
-			if t.Server != s.Name {
-				continue
-			}
-			word := "denied "
-			if t.Allowed {
-				word = "allowed"
-			}
-			fmt.Fprintf(w, "  %s  %-40q %s\n", word, t.Tool, t.Rule)
-		}
+		printVerdicts(w, "  ", toolsOf(s.Name, r.Tools))
 	}
 	if len(r.Warnings) > 0 {
 		fmt.Fprintln(w, "\nwarnings:")
@@ -186,4 +159,75 @@ func (r *report) print(w io.Writer) {
 	for _, s := range r.Warnings {
 		fmt.Fprintf(w, "  %s\n", s)
 	}
+}
+
+// printVerdicts says of each tool of a server whether it is there and by which rule,
+// and what its calls are held to: once for most, and below a tool where that differs.
+func printVerdicts(w io.Writer, margin string, tools []daemon.Verdict) {
+	counts := map[string]int{}
+	most := ""
+	for i := range tools {
+		if held := heldTo(&tools[i]); tools[i].Allowed {
+			if counts[held]++; counts[held] > counts[most] {
+				most = held
+			}
+		}
+	}
+	if most != "" {
+		fmt.Fprintf(w, "%scalls: %s\n", margin, most)
+	}
+	for i := range tools {
+		t := &tools[i]
+		word, rule := "denied ", t.Rule
+		switch {
+		case t.Held != "":
+			word, rule = "held   ", t.Held
+		case t.Allowed:
+			word = "allowed"
+		}
+		fmt.Fprintf(w, "%s%s  %-40q %s\n", margin, word, t.Tool, rule)
+		if held := heldTo(t); t.Allowed && held != most {
+			if held == "" {
+				held = "no guard"
+			}
+			fmt.Fprintf(w, "%s         calls: %s\n", margin, held)
+		}
+		for _, f := range t.Flags {
+			fmt.Fprintf(w, "%s         flagged: %s\n", margin, f)
+		}
+	}
+}
+
+// heldTo says what the calls of a tool are held to besides its schema.
+func heldTo(t *daemon.Verdict) string {
+	var out []string
+	if t.Confirm != "" {
+		out = append(out, "ask the user ("+t.Confirm+")")
+	}
+	if t.RateLimit != "" {
+		out = append(out, t.RateLimit)
+	}
+	if t.SSRF != "metadata" {
+		out = append(out, "ssrf "+t.SSRF)
+	}
+	if len(t.PrivateHosts) > 0 {
+		out = append(out, "may reach "+strings.Join(t.PrivateHosts, " "))
+	}
+	if t.Injection != "off" {
+		out = append(out, "injection "+t.Injection+", results "+t.Results)
+	}
+	if t.Secrets != "off" {
+		out = append(out, "secrets "+t.Secrets)
+	}
+	return strings.Join(out, "; ")
+}
+
+// toolsOf are the verdicts about one server's tools.
+func toolsOf(server string, all []daemon.Verdict) (out []daemon.Verdict) {
+	for _, t := range all {
+		if t.Server == server {
+			out = append(out, t)
+		}
+	}
+	return out
 }

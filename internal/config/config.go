@@ -28,6 +28,8 @@ type Config struct {
 	// Form is "heddle" for heddle.yml and "host" for a host's own file.
 	Form    string
 	Tools   Tools
+	Guards  Guards
+	Audit   Audit
 	Results Results
 	Catalog Catalog
 	// Servers are in declaration order, disabled and unusable ones included.
@@ -54,6 +56,9 @@ type Tools struct {
 	Allow []string
 	// Deny holds patterns that win over Allow.
 	Deny []string
+	// Confirm holds patterns of tools that ask the user before each call, or
+	// "destructive" for all that say so of themselves. It is nil for a single server.
+	Confirm []string
 	// Params holds rules by tool pattern, then by parameter name. It is nil for the
 	// tools of a single server.
 	Params map[string]map[string]ParamRule
@@ -98,6 +103,9 @@ type Catalog struct {
 	Cache bool
 	// NameBudget is the longest exposed tool name, in bytes.
 	NameBudget int
+	// Lock is "off", "warn" or "enforce": what becomes of a tool whose definition is
+	// not the one in heddle.lock.
+	Lock string
 }
 
 // Restart says how often a server that ended is started again.
@@ -158,6 +166,9 @@ type Server struct {
 	Unusable string
 	// Tools holds the server's own allow and deny lists.
 	Tools Tools
+	// AllowPrivateHosts are hosts, addresses and ranges that arguments of this server's
+	// tools may name although they are private.
+	AllowPrivateHosts []string
 	// ProvenanceDenylist names arguments whose values no dataset keeps.
 	ProvenanceDenylist []string
 	// Hash is a digest of everything that makes the server's session. A server whose
@@ -247,7 +258,9 @@ func defaults(path string) *Config {
 	return &Config{
 		Path: path, Dir: filepath.Dir(path), Form: formHeddle,
 		Results: Results{ThresholdTokens: 2000, Memory: 256 << 20, TTL: time.Hour, SQLMemory: 512 << 20, QueryTimeout: 30 * time.Second, ExportDir: "exports", OutputSchema: "drop", MaxFrame: 64 << 20},
-		Catalog: Catalog{NameBudget: 51, Cache: true},
+		Catalog: Catalog{NameBudget: 51, Cache: true, Lock: "off"},
+		Guards:  Guards{Secrets: "off"},
+		Audit:   Audit{Output: "none", Path: "heddle-audit.log", MaxSize: 10_000_000, MaxFiles: 5},
 		Restart: Restart{MaxAttempts: 5, BaseDelay: time.Second},
 		Breaker: Breaker{Failures: 3, Cooldown: 30 * time.Second},
 		Ledger:  Ledger{Keep: 90 * day},

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"heddle/internal/policy/limit"
 )
 
 // vars is an environment of these variables, with a small keyring.
@@ -77,7 +79,9 @@ func TestDefaults(t *testing.T) {
 	want := &Config{
 		Path: c.Path, Dir: filepath.Dir(c.Path), Form: "heddle",
 		Results: Results{ThresholdTokens: 2000, Memory: 256 << 20, TTL: time.Hour, SQLMemory: 512 << 20, QueryTimeout: 30 * time.Second, ExportDir: filepath.Join(c.Dir, "exports"), OutputSchema: "drop", MaxFrame: 64 << 20},
-		Catalog: Catalog{NameBudget: 51, Cache: true},
+		Catalog: Catalog{NameBudget: 51, Cache: true, Lock: "off"},
+		Guards:  Guards{Secrets: "off"},
+		Audit:   Audit{Output: "none", Path: filepath.Join(c.Dir, "heddle-audit.log"), MaxSize: 10_000_000, MaxFiles: 5},
 		Restart: Restart{MaxAttempts: 5, BaseDelay: time.Second},
 		Breaker: Breaker{Failures: 3, Cooldown: 30 * time.Second},
 		Ledger:  Ledger{Keep: 90 * 24 * time.Hour},
@@ -104,9 +108,15 @@ version: 2
 tools:
   allow: []
   deny: ["github/delete_*"]
+  confirm: [destructive, "b/*"]
   params: {github_search: {q: {max_length: 200, pattern: '^\w+$', required: true}}}
 results: {threshold_tokens: 500, memory: 64MiB, ttl: 10m, duckdb_memory: 1GiB, query_timeout: 5s, export_dir: out, mesh: true, output_schema: keep, max_frame: 2MB}
-catalog: {name_budget: 60, cache: false}
+catalog: {name_budget: 60, cache: false, lock: enforce}
+ssrf: {mode: log, block_private_ips: false, allow_domains: [example.com], block_domains: [bad.example, 10.0.0.0/8], allow_private_hosts: [nas.lan:5000]}
+rate_limit: {default: 60/min, per_tool: {"b_*": 10, "a/x": {requests: 5, per: 1h, burst: 2}}}
+injection_detection: {sensitivity: low, mode: log, results: block}
+secrets: {results: mask}
+audit: {output: file, filePath: logs/audit.log, maxSize: 1MB, maxFiles: 2}
 servers:
   Sequential Thinking:
     command: ./bin/server
@@ -122,6 +132,7 @@ servers:
     max_concurrency: 2
     idle_stop: 10m
     provenance_denylist: [path]
+    allow_private_hosts: [localhost]
     tools: {allow: [a], deny: [b]}
   b: {command: x, disabled: true}
 restart: {max_attempts: 0, base_delay: 500ms}
@@ -132,11 +143,20 @@ ledger: {keep: 1d12h}
 	want := &Config{
 		Path: c.Path, Dir: c.Dir, Form: "heddle",
 		Tools: Tools{
-			Allow: []string{}, Deny: []string{"github/delete_*"},
+			Allow: []string{}, Deny: []string{"github/delete_*"}, Confirm: []string{"destructive", "b/*"},
 			Params: map[string]map[string]ParamRule{"github_search": {"q": {MaxLength: &length, Pattern: `^\w+$`, Required: true}}},
 		},
 		Results: Results{ThresholdTokens: 500, Memory: 64 << 20, TTL: 10 * time.Minute, SQLMemory: 1 << 30, QueryTimeout: 5 * time.Second, ExportDir: filepath.Join(c.Dir, "out"), Mesh: true, OutputSchema: "keep", MaxFrame: 2_000_000},
-		Catalog: Catalog{NameBudget: 60},
+		Catalog: Catalog{NameBudget: 60, Lock: "enforce"},
+		Guards: Guards{
+			SSRF: &SSRF{Mode: "log", AllowDomains: []string{"example.com"}, BlockDomains: []string{"bad.example", "10.0.0.0/8"}, AllowPrivateHosts: []string{"nas.lan:5000"}},
+			RateLimit: RateLimit{Default: limit.Rate{N: 60, Per: time.Minute}, PerTool: []ToolRate{
+				{"b_*", limit.Rate{N: 10, Per: time.Minute}}, {"a/x", limit.Rate{N: 5, Per: time.Hour, Burst: 2}},
+			}},
+			Injection: &Injection{Sensitivity: "low", Mode: "log", Results: "block"},
+			Secrets:   "mask",
+		},
+		Audit:   Audit{Output: "file", Path: filepath.Join(c.Dir, "logs", "audit.log"), MaxSize: 1_000_000, MaxFiles: 2},
 		Restart: Restart{BaseDelay: 500 * time.Millisecond},
 		Breaker: Breaker{Failures: 1, Cooldown: time.Minute},
 		Ledger:  Ledger{Keep: 36 * time.Hour},
@@ -146,13 +166,13 @@ ledger: {keep: 1d12h}
 			Env: map[string]string{"A": "1", "B": "x"}, EnvPassthrough: []string{"HTTPS_PROXY"},
 			Cwd: filepath.Join(c.Dir, "sub"), Start: "eager", IdleStop: 10 * time.Minute,
 			StartTimeout: 90 * time.Second, Timeout: 10 * time.Second, MaxTimeout: 20 * time.Second, MaxConcurrency: 2,
-			Tools: Tools{Allow: []string{"a"}, Deny: []string{"b"}}, ProvenanceDenylist: []string{"path"}, Hash: c.Servers[0].Hash,
+			Tools: Tools{Allow: []string{"a"}, Deny: []string{"b"}}, ProvenanceDenylist: []string{"path"}, AllowPrivateHosts: []string{"localhost"}, Hash: c.Servers[0].Hash,
 		}, {
 			Name: "b", Original: "b", Command: "x", Env: map[string]string{}, Cwd: c.Dir, Disabled: true,
 			StartTimeout: 2 * time.Minute, Timeout: 5 * time.Minute, MaxTimeout: 30 * time.Minute, MaxConcurrency: 16,
 			Hash: c.Servers[1].Hash,
 		}},
-		Warnings: []Problem{{Path: c.Path, Line: 10, Column: 3, Field: `servers."Sequential Thinking"`, Message: `the server is called "sequential-thinking" in tool names and patterns`}},
+		Warnings: []Problem{{Path: c.Path, Line: 16, Column: 3, Field: `servers."Sequential Thinking"`, Message: `the server is called "sequential-thinking" in tool names and patterns`}},
 	}
 	if diff := cmp.Diff(want, c, cmp.AllowUnexported(Config{}), ignoreEmpty); diff != "" {
 		t.Errorf("every key (-want +got):\n%s", diff)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,25 +15,16 @@ type values struct{ *report }
 // keys says how each key of a mapping is read.
 type keys map[string]func(n *node, path string)
 
-// section reads a mapping strictly: a key of later is refused as not in this
-// build, and an unknown one with the nearest known name. An empty value is an
-// absent section.
-func (d values) section(n *node, path string, known keys, later ...string) {
+// section reads a mapping strictly: an unknown key is refused with the nearest
+// known name. An empty value is an absent section.
+func (d values) section(n *node, path string, known keys) {
 	for _, f := range d.fields(n, path) {
 		at := join(path, f.key)
 		if read, ok := known[f.key]; ok {
 			read(f.value, at)
 			continue
 		}
-		if slices.Contains(later, f.key) {
-			d.problem(f.at(), at, "not in this build")
-			continue
-		}
-		names := append([]string(nil), later...)
-		for name := range known {
-			names = append(names, name)
-		}
-		d.unknown(f, at, names)
+		d.unknown(f, at, slices.Collect(maps.Keys(known)))
 	}
 }
 

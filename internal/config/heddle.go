@@ -41,19 +41,26 @@ func (d *heddleDecoder) heddleFile(root *node) {
 	}
 	refused := func(*node, string) {}
 	d.section(root, "", keys{
-		"version":    d.version,
-		"tools":      d.tools,
-		"results":    d.results,
-		"catalog":    d.catalog,
-		"servers":    d.servers,
-		"restart":    d.restart,
-		"breaker":    d.breaker,
-		"ledger":     d.ledger,
-		"profiles":   d.profiles,
+		"version":  d.version,
+		"tools":    d.tools,
+		"results":  d.results,
+		"catalog":  d.catalog,
+		"servers":  d.servers,
+		"restart":  d.restart,
+		"breaker":  d.breaker,
+		"ledger":   d.ledger,
+		"profiles": d.profiles,
+
+		"ssrf":                d.ssrf,
+		"rate_limit":          d.rateLimit,
+		"injection_detection": d.injection,
+		"secrets":             d.secrets,
+		"audit":               d.audit,
+
 		"mode":       refused,
 		"compressor": refused,
 		"mcpServers": refused,
-	}, "ssrf", "rate_limit", "injection_detection", "secrets", "audit")
+	})
 	d.knownServers()
 }
 
@@ -75,10 +82,11 @@ func (d *heddleDecoder) version(n *node, path string) {
 func (d *heddleDecoder) tools(n *node, path string) {
 	t := &d.cfg.Tools
 	d.section(n, path, keys{
-		"allow":  d.patterns(&t.Allow),
-		"deny":   d.patterns(&t.Deny),
-		"params": d.params,
-	}, "confirm")
+		"allow":   d.patterns(&t.Allow),
+		"deny":    d.patterns(&t.Deny),
+		"confirm": d.patterns(&t.Confirm),
+		"params":  d.params,
+	})
 }
 
 // serverTools reads the tools section of one server.
@@ -90,7 +98,10 @@ func (d values) serverTools(t *Tools) func(*node, string) {
 			"params": func(n *node, path string) {
 				d.problem(n, path, "parameter rules stand in the tools section of the file, not in that of a server")
 			},
-		}, "confirm")
+			"confirm": func(n *node, path string) {
+				d.problem(n, path, "stands in the tools section of the file, not in that of a server; write it there as \"server/tool\"")
+			},
+		})
 	}
 }
 
@@ -192,12 +203,15 @@ func (d *heddleDecoder) results(n *node, path string) {
 }
 
 // directory reads the path of a directory, without references.
-func (d values) directory(n *node, path string, into *string) {
+func (d values) directory(n *node, path string, into *string) { d.file(n, path, "a directory", into) }
+
+// file reads the path of something, without references.
+func (d values) file(n *node, path, what string, into *string) {
 	s, ok := d.scalar(n, path, kindString)
 	switch {
 	case !ok:
 	case s == "" || strings.Contains(s, "${"):
-		d.problem(n, path, "must be the path of a directory, without references")
+		d.problem(n, path, "must be the path of %s, without references", what)
 	default:
 		*into = s // made absolute once all else is right
 	}
@@ -207,7 +221,8 @@ func (d *heddleDecoder) catalog(n *node, path string) {
 	d.section(n, path, keys{
 		"name_budget": func(n *node, path string) { d.integer(n, path, &d.cfg.Catalog.NameBudget, 16, 128) },
 		"cache":       func(n *node, path string) { d.boolean(n, path, &d.cfg.Catalog.Cache) },
-	}, "lock")
+		"lock":        func(n *node, path string) { d.oneOf(n, path, &d.cfg.Catalog.Lock, "off", "warn", "enforce") },
+	})
 }
 
 func (d *heddleDecoder) restart(n *node, path string) {

@@ -211,6 +211,7 @@ servers:
 		"heddle.yml:5:76: servers.a.args[5]: %HOME% is passed as written; write ${HOME} for its value\n" +
 		"heddle.yml:5:101: servers.a.args[8]" + secret +
 		"heddle.yml:7:16: servers.a.env.API_KEY" + secret +
+		"heddle.yml:10:18: servers.a.env.MY_SECRET" + secret +
 		"heddle.yml:11:17: servers.a.env.DATABASE" + secret
 	if diff := cmp.Diff(want, warnings(c)); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
@@ -248,15 +249,15 @@ func readFile(t *testing.T, path string) string {
 	return string(data)
 }
 
-func TestSecretKey(t *testing.T) {
-	for _, name := range []string{"GITHUB_TOKEN", "API_KEY", "apiKey", "--api-key", "DB_PASSWORD", "OPENAI_APIKEY", "clientSecret", "AWS_SECRET_ACCESS_KEY", "AUTH", "token2"} {
-		if !secretKey(name) {
-			t.Errorf("secretKey(%q) = false, want true", name)
+func TestNamesSecret(t *testing.T) {
+	for _, name := range []string{"GITHUB_TOKEN", "API_KEY", "apiKey", "--api-key", "DB_PASSWORD", "OPENAI_APIKEY", "clientSecret", "AWS_SECRET_ACCESS_KEY", "AUTH", "token2", "PGPASSWORD", "MYTOKEN", "OPENAIAPIKEY", "TOKEN1", "PASSWORD_2", "X-Api-Key", "passwordHash", "MYSQL_PWD", "HTTPSecret"} {
+		if !NamesSecret(name) {
+			t.Errorf("NamesSecret(%q) = false, want true", name)
 		}
 	}
-	for _, name := range []string{"MODE", "TOKEN_LIMIT", "KEY_FILE", "KEYBOARD", "PATH", "MONKEY", "COMPASS", "AUTHOR", "", "--", "7"} {
-		if secretKey(name) {
-			t.Errorf("secretKey(%q) = true, want false", name)
+	for _, name := range []string{"MODE", "TOKEN_LIMIT", "KEY_FILE", "KEYBOARD", "PATH", "MONKEY", "COMPASS", "AUTHOR", "TOKENIZERS_PARALLELISM", "MAX_TOKENS", "PUBLIC_KEY", "sortKey", "AUTH_PORT", "SECRET_VERSION", "BYPASS", "", "--", "7"} {
+		if NamesSecret(name) {
+			t.Errorf("NamesSecret(%q) = true, want false", name)
 		}
 	}
 }

@@ -47,6 +47,7 @@ func resolve(cfg *Config, servers []*rawServer, rep *report, env Env, files file
 		cfg.Servers = append(cfg.Servers, s)
 	}
 	cfg.Results.ExportDir = absolute(cfg.Results.ExportDir, cfg.Dir, env)
+	cfg.Audit.Path = absolute(cfg.Audit.Path, cfg.Dir, env)
 	if r.dotenv.state == dotenvRead {
 		cfg.DotEnv = r.dotenv.path
 	}
@@ -124,12 +125,12 @@ func (r *resolver) asWritten(raw *rawServer) Server {
 // mask notes the values of s that must not be shown.
 func (r *resolver) mask(s *Server) {
 	for key, value := range s.Env {
-		if secretKey(key) {
+		if NamesSecret(key) {
 			r.masked.add(value)
 		}
 	}
 	for key, value := range s.Headers {
-		if secretKey(key) {
+		if NamesSecret(key) {
 			r.masked.add(value)
 			if _, token, ok := strings.Cut(value, " "); ok { // Bearer …
 				r.masked.add(token)
@@ -137,7 +138,7 @@ func (r *resolver) mask(s *Server) {
 		}
 	}
 	for _, key := range s.EnvPassthrough {
-		if value, ok := r.env.lookup(key); ok && secretKey(key) {
+		if value, ok := r.env.lookup(key); ok && NamesSecret(key) {
 			r.masked.add(value)
 		}
 	}
@@ -147,7 +148,11 @@ func (r *resolver) mask(s *Server) {
 // the server can be used.
 func (r *resolver) maskLiterals(raw *rawServer) {
 	for _, t := range literalSecrets(raw) {
-		r.masked.add(t.parts.literal())
+		for _, p := range t.pieces {
+			if p.Secret {
+				r.masked.add(p.Text)
+			}
+		}
 	}
 }
 

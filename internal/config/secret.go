@@ -54,70 +54,25 @@ func harmless(name string) bool {
 	return strings.HasPrefix(name, "XDG_") || strings.HasPrefix(name, "LC_")
 }
 
-var keyWord = regexp.MustCompile(`[A-Z]+(?:[a-z]+|\b|[^a-zA-Z]|$)|[a-z]+`)
-
-// secretKey reports whether a variable or a flag of this name holds a secret.
-func secretKey(name string) bool {
-	words := keyWord.FindAllString(name, -1)
-	for i, w := range words {
-		words[i] = strings.ToLower(strings.TrimFunc(w, func(r rune) bool { return r == '_' || r == '-' || r == '.' }))
-	}
-	if len(words) == 0 || notSecret[words[len(words)-1]] {
-		return false
-	}
-	for _, w := range words {
-		if secretWord[w] {
-			return true
-		}
-	}
-	return words[len(words)-1] == "key"
-}
-
-var (
-	secretWord = words("token tokens secret secrets password passwd passphrase pass pwd credential credentials apikey bearer auth authorization cookie pat privatekey")
-	// notSecret are last words that make a name harmless: TOKEN_LIMIT, KEY_FILE.
-	notSecret = words("file path dir url uri host limit max min count size ttl timeout expiry type id name mode enabled disabled budget method scheme")
-)
-
-func words(s string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(s) {
-		m[w] = true
-	}
-	return m
-}
-
-var (
-	secretForm = regexp.MustCompile(`^(?:Bearer +)?(?:gh[pousr]_|github_pat_|glpat-|sk-|sk_live_|rk_live_|xox[abprs]-|AKIA|ASIA|AIza|npm_|hf_|pypi-|ntn_|lin_api_|figd_|SG\.|eyJ[A-Za-z0-9_-]{8,}\.)[A-Za-z0-9_.-]{12,}`)
-	privateKey = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----`)
-	urlLogin   = regexp.MustCompile(`://[^/\s:@]+:[^/\s@]+@`)
-	stand      = regexp.MustCompile(`(?i)^<|your|xxx|change.?me|example|placeholder|dummy|\.\.\.|^\*+$`)
-	plainValue = regexp.MustCompile(`(?i)^(?:[0-9.]*|true|false|none|null|\.{0,2}/.*|~/.*|[a-z]:\\.*|https?://[^@]*)$`)
-)
-
-// secretValue reports whether a literal looks like a secret by itself.
-func secretValue(v string) bool {
-	return (secretForm.MatchString(v) || privateKey.MatchString(v) || urlLogin.MatchString(v)) && !stand.MatchString(v)
-}
-
-// secretUnder reports whether a literal looks like a secret under this name.
-func secretUnder(name, v string) bool {
-	return secretValue(v) || secretKey(name) && len(v) >= minMask && !plainValue.MatchString(v) && !stand.MatchString(v)
+// plainSecret is a text with a secret in plain sight.
+type plainSecret struct {
+	text
+	pieces []Piece
 }
 
 // literalSecrets returns the texts of a server that hold a secret in plain sight.
-func literalSecrets(raw *rawServer) []text {
-	var out []text
+func literalSecrets(raw *rawServer) []plainSecret {
+	var out []plainSecret
 	add := func(t text, pieces []Piece) {
 		if pieces != nil {
-			out = append(out, t)
+			out = append(out, plainSecret{t, pieces})
 		}
 	}
 	for _, e := range slices.Concat(raw.env, raw.headers) {
 		add(e.value, piecesOf(e.value.parts, func(v string) []Piece { return underName(e.key, v) }))
 	}
 	if raw.url.at != nil {
-		add(raw.url, piecesOf(raw.url.parts, inQuery))
+		add(raw.url, piecesOf(raw.url.parts, inURL))
 	}
 	flag := ""
 	for _, a := range raw.args {

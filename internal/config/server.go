@@ -114,7 +114,8 @@ func (d serverDecoder) server(f field, path string, s *rawServer) {
 				s.ProvenanceDenylist = append(s.ProvenanceDenylist, item.text)
 			}
 		},
-	}, "allow_private_hosts")
+		"allow_private_hosts": d.hosts(&s.AllowPrivateHosts, privateHost),
+	})
 	d.oneWay(f, path, s)
 	if s.Timeout > s.MaxTimeout && !d.wrong(before, join(path, "timeout"), join(path, "max_timeout")) {
 		d.timeouts(f, path, s)

@@ -7,20 +7,24 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"heddle"
+	"heddle/internal/audit"
 	"heddle/internal/capture"
 	"heddle/internal/catalog"
 	"heddle/internal/config"
 	"heddle/internal/dataset"
 	"heddle/internal/deliver"
+	"heddle/internal/deliver/estimate"
 	"heddle/internal/gateway"
 	"heddle/internal/ledger"
 	"heddle/internal/policy"
+	"heddle/internal/policy/ssrf"
 	"heddle/internal/surface"
 	"heddle/internal/upstream"
 )
@@ -49,6 +53,8 @@ type Options struct {
 	TempDir string
 	// SQL is the path of heddle-sql; "" makes no datasets.
 	SQL string
+	// Stderr takes the audit's lines, if the configuration wants them there.
+	Stderr io.Writer
 	// Environ returns the variables that children may be given.
 	Environ func() []string
 	// InProcess adds servers without a process.
@@ -57,15 +63,19 @@ type Options struct {
 
 // Daemon is a running configuration.
 type Daemon struct {
-	o       Options
-	spawner *upstream.Spawner
-	ledger  *ledger.Ledger
-	results *capture.Store
-	sets    *dataset.Store
-	starts  chan struct{}
-	started time.Time
-	nudge   chan struct{} // a server changed
-	huge    chan struct{} // a result was
+	o         Options
+	spawner   *upstream.Spawner
+	ledger    *ledger.Ledger
+	results   *capture.Store
+	sets      *dataset.Store
+	audit     *audit.Log
+	withheld  gateway.Quarantine
+	resolver  ssrf.Resolver
+	confirmed *gateway.Confirmations
+	starts    chan struct{}
+	started   time.Time
+	nudge     chan struct{} // a server changed
+	huge      chan struct{} // a result was
 
 	current atomic.Pointer[generation]
 	front   atomic.Pointer[front]
@@ -100,6 +110,7 @@ type generation struct {
 	config  *config.Config
 	catalog *catalog.Catalog
 	policy  *policy.Policy
+	review  *reviewer // nil reviews nothing
 	pool    *upstream.Pool
 	deliver *deliver.Deliverer
 	gateway *gateway.Gateway
@@ -113,12 +124,13 @@ func New(o Options) *Daemon {
 	results := capture.New(capture.Options{Memory: o.Config.Results.Memory, TTL: o.Config.Results.TTL, TempDir: o.TempDir, StateDir: o.StateDir, Logger: o.Logger})
 	return &Daemon{
 		o: o, spawner: upstream.NewSpawner(o.Watchdog), starts: make(chan struct{}, runtime.NumCPU()),
-		ledger:  ledger.New(ledger.Options{Path: o.LedgerPath, Keep: o.Config.Ledger.Keep, Logger: o.Logger}),
+		ledger:  ledger.New(ledger.Options{Path: o.LedgerPath, Keep: o.Config.Ledger.Keep, Mask: masker(o.Config), Logger: o.Logger}),
 		results: results,
 		sets: dataset.New(dataset.Options{
 			Command: o.SQL, Captures: results, Memory: o.Config.Results.SQLMemory, Timeout: o.Config.Results.QueryTimeout,
 			StateDir: o.StateDir, ExportDir: o.Config.Results.ExportDir, TempDir: o.TempDir, Logger: o.Logger,
 		}),
+		audit: newAudit(o), resolver: ssrf.Cached(&net.Resolver{PreferGo: true}, resolveWithin), withheld: newWithheld(o), confirmed: gateway.NewConfirmations(),
 		started: time.Now(), nudge: make(chan struct{}, 1), huge: make(chan struct{}, 1), opened: make(chan struct{}),
 	}
 }
@@ -145,6 +157,8 @@ func (d *Daemon) Run(ctx context.Context, serve func(context.Context) error) err
 	defer spawner()
 	book := background(ctx, d.ledger.Run)
 	defer book()
+	lines := background(ctx, d.audit.Run)
+	defer lines()
 	defer func() { _ = d.results.Close() }() // it says itself what it could not remove
 	defer d.sets.Close()
 	servers, stopServers := context.WithCancel(context.WithoutCancel(ctx))
@@ -228,25 +242,31 @@ func (d *Daemon) session(ctx context.Context, mode surface.Mode, i surface.Sessi
 		Client: i.Client, ClientVersion: i.ClientVersion, Protocol: i.Protocol,
 	}
 	d.ledger.Session(row)
+	d.audit.Session(row)
 	d.servers.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		g := d.Gateway()
 		booted := g.Booted(ctx)
-		row.NativeBytes = nativeBytes(g, i.Principal)
-		row.SurfaceBytes = 0
-		for _, t := range mode.Tools(g, i.Principal, booted) {
-			row.SurfaceBytes += int64(len(t))
+		var native []json.RawMessage
+		snapshot := g.Snapshot(i.Principal)
+		for _, t := range snapshot.Tools() { // less output schemas, which no host shows to a model
+			native = append(native, snapshot.NativeDefinition(t, false))
 		}
+		row.NativeBytes, row.NativeTokens = sizes(native)
+		row.SurfaceBytes, row.SurfaceTokens = sizes(mode.Tools(g, i.Principal, booted))
 		d.ledger.Session(row)
 	})
 }
 
-func nativeBytes(g *gateway.Gateway, p heddle.Principal) (n int64) {
-	for _, t := range g.Snapshot(p).Tools() {
-		n += int64(len(t.Definition))
+// sizes returns what definitions have in bytes and cost in tokens.
+func sizes(definitions []json.RawMessage) (bytes int64, tokens ledger.Tokens) {
+	for _, t := range definitions {
+		bytes += int64(len(t))
+		tokens.N += int64(estimate.Text(t))
 	}
-	return n
+	tokens.Known = true
+	return bytes, tokens
 }
 
 // apply builds a generation, swaps it in and lets the servers go that it has not
@@ -254,14 +274,17 @@ func nativeBytes(g *gateway.Gateway, p heddle.Principal) (n int64) {
 func (d *Daemon) apply(servers context.Context, c *config.Config) error {
 	d.reloads.Lock()
 	defer d.reloads.Unlock()
-	p, err := policy.New(policyConfig(c))
+	p, err := policy.New(policyConfig(c, d.resolver))
 	if err != nil {
 		return fmt.Errorf("policy: %w", err)
 	}
-	mask := upstream.Masker(c.Secrets())
+	mask := masker(c)
 	d.mask.Store(&mask)
 	old := d.current.Load()
-	next := &generation{config: c, policy: p, stop: map[string]context.CancelFunc{}}
+	next := &generation{config: c, policy: p, review: newReviewer(c, d.reviewLog()), stop: map[string]context.CancelFunc{}}
+	if old != nil {
+		p.Inherit(old.policy)
+	}
 	var pool []*upstream.Server
 	var fresh []*upstream.Server
 	for _, uc := range d.upstreams(c) {
@@ -275,13 +298,13 @@ func (d *Daemon) apply(servers context.Context, c *config.Config) error {
 		pool = append(pool, s)
 	}
 	next.pool = upstream.NewPool(pool)
-	next.catalog = catalog.New(d.catalogOptions(c, p))
+	next.catalog = catalog.New(next.catalogOptions())
 	if old != nil {
 		next.catalog.Inherit(old.catalog)
 	}
 	next.update()
 	next.deliver = d.deliverer(c)
-	next.gateway = gateway.New(next.catalog, p, next.pool, d.ledger, next.deliver)
+	next.gateway = d.gateway(next, next.catalog, next.pool)
 	d.current.Store(next)
 	for _, s := range fresh {
 		d.start(servers, next, s)
@@ -301,7 +324,7 @@ func (d *Daemon) deps(ctx context.Context, cached string) upstream.Deps {
 		Mask: mask, Host: d.host, Capabilities: d.capabilities,
 		Heard: func(server, method string, params json.RawMessage, host heddle.Host) {
 			if f := d.front.Load(); f != nil {
-				(*f).Heard(ctx, server, method, json.RawMessage(mask(string(params))), host)
+				(*f).Heard(ctx, server, method, maskedJSON(mask, params), host)
 			}
 		},
 	}
@@ -387,7 +410,7 @@ func (g *generation) update() {
 	for _, s := range g.pool.Servers() {
 		l := s.Listing()
 		version += l.Version
-		sources = append(sources, source(&l))
+		sources = append(sources, g.source(&l))
 	}
 	if version != g.version {
 		g.version = version
@@ -395,9 +418,14 @@ func (g *generation) update() {
 	}
 }
 
-// source is a server's part of a catalog.
-func source(l *upstream.Listing) catalog.Source {
-	return catalog.Source{Server: l.Server, Definitions: l.Tools, Instructions: l.Instructions, Known: l.Listed, State: string(l.State)}
+// source is a server's part of a catalog. What it says of itself is told to models,
+// unless it tells them what to do.
+func (g *generation) source(l *upstream.Listing) catalog.Source {
+	about := l.Instructions
+	if g.review != nil {
+		about = g.review.instructions(about)
+	}
+	return catalog.Source{Server: l.Server, Definitions: l.Tools, Instructions: about, Known: l.Listed, State: string(l.State)}
 }
 
 // deliverer decides about results as a configuration says. What was captured
@@ -415,12 +443,32 @@ func (d *Daemon) deliverer(c *config.Config) *deliver.Deliverer {
 	})
 }
 
-// catalogOptions are what all catalogs of a configuration share.
-func (d *Daemon) catalogOptions(c *config.Config, p *policy.Policy) catalog.Options {
-	return catalog.Options{
-		Allowed:    func(r heddle.ToolRef) bool { return p.Access(r).Allowed },
-		NameBudget: c.Catalog.NameBudget, Own: surface.OwnNames(),
+// reviewLog is told what is odd about the lock, where hosts are served: the commands
+// that deal with it say so themselves.
+func (d *Daemon) reviewLog() *slog.Logger {
+	if d.o.Hosts {
+		return d.o.Logger
 	}
+	return nil
+}
+
+// catalogOptions are what all catalogs of a generation share.
+func (g *generation) catalogOptions() catalog.Options {
+	o := catalog.Options{
+		Allowed:    func(r heddle.ToolRef) bool { return g.policy.Access(r).Allowed },
+		NameBudget: g.config.Catalog.NameBudget, Own: surface.OwnNames(),
+	}
+	if g.review != nil {
+		o.Review = g.review.Review
+	}
+	return o
+}
+
+// gateway puts the stages of a generation together, for all its servers or some.
+func (d *Daemon) gateway(g *generation, c *catalog.Catalog, p *upstream.Pool) *gateway.Gateway {
+	return gateway.New(gateway.Stages{
+		Catalog: c, Policy: g.policy, Pool: p, Deliver: g.deliver, Ledger: d.ledger, Audit: d.audit, Quarantine: d.withheld, Confirmations: d.confirmed,
+	})
 }
 
 // trimAfter is how long after the last huge result memory is given back: it has

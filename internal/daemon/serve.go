@@ -117,22 +117,22 @@ func (d *Daemon) gatewayOf(server string) *gateway.Gateway {
 	defer g.views.mu.Unlock()
 	v := g.views.all[server]
 	if v == nil {
-		c := catalog.New(d.catalogOptions(g.config, g.policy))
-		v = &view{catalog: c, gateway: gateway.New(c, g.policy, upstream.NewPool([]*upstream.Server{s}), d.ledger, g.deliver)}
+		c := catalog.New(g.catalogOptions())
+		v = &view{catalog: c, gateway: d.gateway(g, c, upstream.NewPool([]*upstream.Server{s}))}
 		if g.views.all == nil {
 			g.views.all = map[string]*view{}
 		}
 		g.views.all[server] = v
 	}
-	v.update(s)
+	v.update(g, s)
 	return v.gateway
 }
 
 // update brings the view up to date with what its server lists.
-func (v *view) update(s *upstream.Server) {
+func (v *view) update(g *generation, s *upstream.Server) {
 	l := s.Listing()
 	if version := l.Version + 1; version != v.version {
 		v.version = version
-		v.catalog.Update([]catalog.Source{source(&l)})
+		v.catalog.Update([]catalog.Source{g.source(&l)})
 	}
 }

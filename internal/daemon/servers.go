@@ -15,15 +15,32 @@ import (
 	"heddle/internal/config"
 	"heddle/internal/dial"
 	"heddle/internal/policy"
+	"heddle/internal/policy/ssrf"
 	"heddle/internal/upstream"
 	"heddle/internal/upstream/streamable"
 )
 
 // policyConfig is the part of a configuration that the policy needs.
-func policyConfig(c *config.Config) policy.Config {
-	out := policy.Config{Allow: c.Tools.Allow, Deny: c.Tools.Deny, Servers: map[string]policy.ServerRules{}, Params: map[string]map[string]policy.ParamRule{}}
+func policyConfig(c *config.Config, r ssrf.Resolver) policy.Config {
+	out := policy.Config{
+		Allow: c.Tools.Allow, Deny: c.Tools.Deny, Confirm: c.Tools.Confirm, Secrets: c.Guards.Secrets,
+		Servers: map[string]policy.ServerRules{}, Params: map[string]map[string]policy.ParamRule{},
+		RateLimit: policy.RateLimit{Default: c.Guards.RateLimit.Default},
+	}
 	for _, s := range c.Servers {
-		out.Servers[s.Name] = policy.ServerRules{Allow: s.Tools.Allow, Deny: s.Tools.Deny}
+		out.Servers[s.Name] = policy.ServerRules{Allow: s.Tools.Allow, Deny: s.Tools.Deny, AllowPrivateHosts: s.AllowPrivateHosts}
+	}
+	for _, t := range c.Guards.RateLimit.PerTool {
+		out.RateLimit.PerTool = append(out.RateLimit.PerTool, policy.ToolRate(t))
+	}
+	if s := c.Guards.SSRF; s != nil {
+		out.SSRF = policy.SSRF{
+			Mode: s.Mode, BlockPrivateIPs: s.BlockPrivateIPs, AllowDomains: s.AllowDomains, BlockDomains: s.BlockDomains,
+			AllowPrivateHosts: s.AllowPrivateHosts, Resolver: r,
+		}
+	}
+	if i := c.Guards.Injection; i != nil {
+		out.Injection = (*policy.Injection)(i)
 	}
 	if c.Profile != nil {
 		out.Profile = policy.ServerRules{Allow: c.Profile.Tools.Allow, Deny: c.Profile.Tools.Deny}

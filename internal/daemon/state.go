@@ -34,8 +34,11 @@ type State struct {
 	Servers  []ServerState `json:"servers"`
 	Warnings []Warning     `json:"warnings,omitempty"`
 	Names    []Name        `json:"names,omitempty"`
-	Ledger   LedgerState   `json:"ledger"`
-	Captures CaptureState  `json:"captures"`
+	// Tools are all that the servers list, with what the guards make of them.
+	Tools    []Verdict    `json:"tools,omitempty"`
+	Audit    AuditState   `json:"audit"`
+	Ledger   LedgerState  `json:"ledger"`
+	Captures CaptureState `json:"captures"`
 	// SQL says how datasets stand.
 	SQL dataset.Status `json:"sql"`
 	// HostStray counts lines of the host that were no messages.
@@ -73,6 +76,16 @@ type LedgerState struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// AuditState counts lines.
+type AuditState struct {
+	// Output is where lines go: the path of a file, "stderr", or "" for nowhere.
+	Output  string `json:"output,omitempty"`
+	Written uint64 `json:"written"`
+	Dropped uint64 `json:"dropped"`
+	// Problem says why lines cannot be written now; "" if they can.
+	Problem string `json:"problem,omitempty"`
+}
+
 // CaptureState counts large results that are kept.
 type CaptureState struct {
 	Count int `json:"count"`
@@ -91,6 +104,14 @@ func (d *Daemon) State() State {
 		PID: os.Getpid(), Version: heddle.Version, Mode: d.o.Mode, Config: g.config.Path, Started: d.started, Listen: d.listen(), Written: time.Now(),
 		Ledger: LedgerState{Path: d.o.LedgerPath, Written: d.ledger.Written(), Dropped: d.ledger.Dropped(), Problem: d.ledger.Problem()},
 	}
+	s.Audit = AuditState{Written: d.audit.Written(), Dropped: d.audit.Dropped(), Problem: d.audit.Problem()}
+	switch a := d.o.Config.Audit; a.Output {
+	case "file":
+		s.Audit.Output = a.Path
+	case "stderr":
+		s.Audit.Output = a.Output
+	}
+	s.Tools = d.Verdicts()
 	c := d.results.Stats()
 	s.Captures = CaptureState{Count: c.Captures, Bytes: c.Raw, Memory: c.Memory, Disk: c.Disk, Evicted: c.Evicted}
 	s.SQL = d.sets.Status()

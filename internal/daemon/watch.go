@@ -29,7 +29,7 @@ func (d *Daemon) watch() (edits <-chan struct{}, stop func()) {
 		d.o.Logger.Warn("changes of the configuration are not noticed", "err", err)
 		return out, func() {}
 	}
-	e := &edited{files: []string{d.o.Config.Path, filepath.Join(d.o.Config.Dir, ".env")}}
+	e := &edited{files: []string{d.o.Config.Path, filepath.Join(d.o.Config.Dir, ".env"), filepath.Join(d.o.Config.Dir, lockName)}}
 	e.look(w)
 	done := make(chan struct{})
 	go func() {

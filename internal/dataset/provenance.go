@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"heddle"
+	"heddle/internal/secret"
 	"heddle/internal/wire"
 )
 
@@ -44,7 +45,8 @@ func Of(t heddle.ToolRef, args json.RawMessage, denied []string, now time.Time) 
 	if len(args) == 0 {
 		return p
 	}
-	p.Args = redact(args, denied, 0)
+	masked, _ := secret.MaskJSON(args) // what looks like a secret, under whatever key
+	p.Args = redact(masked, denied, 0)
 	if len(p.Args) > maxArgs {
 		p.Args = json.RawMessage(omitted)
 	}
@@ -64,7 +66,7 @@ func redact(raw json.RawMessage, denied []string, depth int) json.RawMessage {
 				out = append(out, ',')
 			}
 			switch {
-			case secret(key):
+			case secretKey(key):
 				v = json.RawMessage(redacted)
 			case isDenied(key, denied):
 				v = json.RawMessage(omitted)
@@ -93,7 +95,7 @@ func redact(raw json.RawMessage, denied []string, depth int) json.RawMessage {
 	return raw
 }
 
-func secret(key string) bool {
+func secretKey(key string) bool {
 	key = strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(key))
 	for _, s := range secretKeys {
 		if strings.Contains(key, s) {

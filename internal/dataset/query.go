@@ -12,6 +12,7 @@ import (
 	"heddle/internal/capture"
 	"heddle/internal/dataset/protocol"
 	"heddle/internal/dataset/records"
+	"heddle/internal/secret"
 )
 
 // Query is a statement over a principal's datasets.
@@ -94,7 +95,7 @@ func (o *owner) keep(ctx context.Context, w *worker, q Query, r *protocol.Result
 	now := o.store.o.Now()
 	d := &Dataset{
 		Table: records.Table{Form: records.FormSnapshot, Source: "query", Count: int(r.Rows)}, Created: now,
-		Provenance: Provenance{SQL: cut(q.SQL, maxArgs), Created: now, Source: "query"}, Implicit: q.SaveAs == "",
+		Provenance: Provenance{SQL: secret.Mask(cut(q.SQL, maxArgs)), Created: now, Source: "query"}, Implicit: q.SaveAs == "",
 	}
 	for _, f := range r.Columns {
 		d.types = append(d.types, f.Type)

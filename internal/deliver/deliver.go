@@ -14,6 +14,7 @@ package deliver
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -122,23 +123,28 @@ func (d *Deliverer) Deliver(ctx context.Context, c *heddle.Call, t *heddle.Tool,
 	return short
 }
 
+// Tokens estimates what a result costs a model.
+func Tokens(raw json.RawMessage) int { return estimate.Result(raw) }
+
+// Reads reports whether hosts in a mode have read_result.
+func (d *Deliverer) Reads(mode string) bool {
+	switch mode {
+	case "native", "compact", "extreme", "loom":
+		return true
+	case "mesh":
+		return d.o.Mesh
+	}
+	return false // who calls from elsewhere
+}
+
 // limits returns from how many tokens on a result is large, 0 for never, and by
 // how much a shorter delivery must be so.
 func (d *Deliverer) limits(c *heddle.Call, t *heddle.Tool) (threshold, gain int) {
-	switch c.Mode {
-	case "extreme":
+	switch {
+	case !d.Reads(c.Mode), c.Mode == "native" && d.o.KeepOutput && t.HasOutputSchema:
+		return 0, 1
+	case c.Mode == "extreme":
 		return min(extremeThreshold, d.o.Threshold), extremeGain
-	case "native":
-		if d.o.KeepOutput && t.HasOutputSchema {
-			return 0, 1
-		}
-		return d.o.Threshold, 1
-	case "compact", "loom":
-		return d.o.Threshold, 1
-	case "mesh":
-		if d.o.Mesh {
-			return d.o.Threshold, 1
-		}
 	}
-	return 0, 1 // who calls from elsewhere has no read_result
+	return d.o.Threshold, 1
 }

@@ -121,10 +121,8 @@ func named(host string) error {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return checkAddr(a, false)
 	}
-	for _, name := range []string{"metadata.google.internal", "metadata.goog", "metadata.tencentyun.com", "instance-data", "instance-data.ec2.internal"} {
-		if host == name {
-			return &RefusedError{Why: fmt.Sprintf("%s is a metadata service, which heddle never connects to", name)}
-		}
+	if address.MetadataName(host) {
+		return &RefusedError{Why: host + " is a metadata service, which heddle never connects to"}
 	}
 	return nil
 }

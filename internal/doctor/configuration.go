@@ -15,7 +15,12 @@ func configuration(_ context.Context, m *Machine) []Finding {
 	}
 	c := m.Config
 	out := []Finding{{Level: OK, Subject: c.Path, What: fmt.Sprintf("%s is valid: %s", c.Path, count(len(c.Servers), "server"))}}
-	if len(c.Servers) == 0 {
+	if m.Fileless {
+		out[0] = Finding{Level: OK, What: "there is no heddle.yml; the files of hosts have " + count(len(c.Servers), "server")}
+	}
+	if len(c.Servers) == 0 && m.Fileless {
+		out[0].Level, out[0].Remedy = Warning, "add some to a host, or write a heddle.yml with `heddle init`"
+	} else if len(c.Servers) == 0 {
 		out[0] = Finding{Level: Warning, Subject: c.Path, What: c.Path + " is valid, but lists no server", Remedy: "add some, or import those of a host with `heddle init`"}
 	}
 	for _, w := range c.Warnings {

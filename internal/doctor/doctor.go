@@ -56,7 +56,11 @@ type Machine struct {
 	// Config is nil if ConfigErr says why there is none.
 	Config    *config.Config
 	ConfigErr error
-	Env       hostfile.Env
+	// Fileless is true if Config is no file's, but what hosts' files have.
+	Fileless bool
+	// Stands says how heddle stands to a host's server; nil is that it has none.
+	Stands func(hostfile.Server) hostfile.Standing
+	Env    hostfile.Env
 	// Path is where programs are looked for, WindowPath where a host does that was
 	// not started from a shell; "" for the latter is no difference.
 	Path, WindowPath string

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,15 @@ func machine(t *testing.T, yml string) *Machine {
 		Path: filepath.Join(dir, "shell") + ":" + filepath.Join(dir, "system"), WindowPath: filepath.Join(dir, "system"),
 		StateDir: filepath.Join(dir, "state"), CacheDir: filepath.Join(dir, "cache"), TempDir: dir, Binary: filepath.Join(dir, "heddle"),
 		Servers: func(context.Context) ([]Server, []Idle, error) { return nil, nil, nil },
+		Stands:  func(s hostfile.Server) hostfile.Standing { return hostfile.Standing{Same: starts(cfg, s)} },
 	}
+}
+
+// starts reports whether a configuration starts just what a host does.
+func starts(cfg *config.Config, s hostfile.Server) bool {
+	return slices.ContainsFunc(cfg.Servers, func(c config.Server) bool {
+		return !c.Disabled && c.URL == s.URL && c.Command == s.Command && slices.Equal(c.Args, s.Args)
+	})
 }
 
 // write makes a file below the machine's directory.
@@ -53,8 +62,8 @@ func (m *Machine) write(t *testing.T, path, text string, mode os.FileMode) {
 	}
 }
 
-// said writes findings as lines, and wants a remedy for each that is not good.
-func said(t *testing.T, m *Machine, findings []Finding) []string {
+// printed writes findings as lines, and wants a remedy for each that is not good.
+func printed(t *testing.T, m *Machine, findings []Finding) []string {
 	t.Helper()
 	var out []string
 	for _, f := range findings {
@@ -87,7 +96,7 @@ func TestRuntimes(t *testing.T) {
 		"problem docker (DIR/system/docker) does not work: `docker version --format {{.Server.Version}}` failed: exit status 1 -> install Docker, https://docs.docker.com, and start it",
 		"ok no server needs uv (here)",
 	}
-	if diff := cmp.Diff(want, said(t, m, runtimes(t.Context(), m))); diff != "" {
+	if diff := cmp.Diff(want, printed(t, m, runtimes(t.Context(), m))); diff != "" {
 		t.Errorf("runtimes (-want +got):\n%s", diff)
 	}
 }
@@ -108,7 +117,7 @@ func TestWindowPath(t *testing.T) {
 		"warning a host with a window does not find script and only: DIR/shell is in your shell's PATH alone; script needs it -> write `env: {PATH: \"DIR/shell:${PATH}\"}`",
 	}
 	want[0] = strings.Replace(want[0], "a, b and reached need", "a and 2 others need", 1)
-	got := said(t, m, windowPath(t.Context(), m))
+	got := printed(t, m, windowPath(t.Context(), m))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("path (-want +got):\n%s", diff)
 	}
@@ -136,6 +145,9 @@ func TestServers(t *testing.T) {
 			failed("npm", "command_not_found"), failed("abs", "command_not_found"), failed("own", "command_not_found"),
 			{Status: upstream.Status{Name: "s", State: upstream.StateStarting}},
 			{Status: upstream.Status{Name: "w", State: upstream.StateWaiting}},
+			{Status: upstream.Status{Name: "t", State: upstream.StateStarting, Code: "no_protocol", Reason: "no answer yet; text", Stray: 1, StrayFirst: []string{"Listening"}, Stderr: []string{"x"}}},
+			{Status: upstream.Status{Name: "l", State: upstream.StateStarting, Code: "login", Reason: "no answer yet; log in", Stderr: []string{"log in at https://x"}}},
+			{Status: upstream.Status{Name: "f", State: upstream.StateFailed, Code: "no_protocol", Reason: "timeout; text", Stray: 1, StrayFirst: []string{"HTTP/1.1 400"}}},
 			{Status: upstream.Status{Name: "o", State: upstream.StateDisabled, Code: "off"}},
 			{Status: ready, Took: 20 * time.Millisecond},
 			{Status: ready, Took: 11 * time.Second},
@@ -148,6 +160,9 @@ func TestServers(t *testing.T) {
 		"problem own: why -> install it, or write its absolute path as `command`",
 		"problem s is still starting after 0s -> what is downloaded first takes long once: try again, with a longer --timeout",
 		"problem w did not have its turn within 0s: a few start at a time -> try again, with a longer --timeout",
+		"problem t is still starting after 0s: no answer yet; text -> " + instead()["no_protocol"],
+		"problem l is still starting after 0s: no answer yet; log in -> " + instead()["login"],
+		"problem f: timeout; text -> " + instead()["no_protocol"],
 		"ok o is disabled",
 		"ok npm: 1 tool after 20 ms, protocol p",
 		"warning npm: 1 tool after 11.0 s, protocol p -> install its package, and write the program that comes with it as `command`",
@@ -160,11 +175,12 @@ func TestServers(t *testing.T) {
 		"warning tools.allow: \" npm_get\" matches no tool; near: npm_get, npm_got -> correct it, or remove it; `heddle validate` lists all tools",
 	}
 	got := servers(t.Context(), m)
-	if diff := cmp.Diff(want, said(t, m, got)); diff != "" {
+	if diff := cmp.Diff(want, printed(t, m, got)); diff != "" {
 		t.Errorf("servers (-want +got):\n%s", diff)
 	}
 	for i, want := range map[int][]string{
-		0: {"last words", "searched: /bin /usr/bin"}, 1: {"last words"}, 2: {"last words", "searched: /a /b"}, 9: {"hello"}, 12: {"1", "2", "3", "and 1 more"},
+		0: {"last words", "searched: /bin /usr/bin"}, 1: {"last words"}, 2: {"last words", "searched: /a /b"},
+		5: {"stdout: Listening", "stderr: x"}, 6: {"log in at https://x"}, 7: {"stdout: HTTP/1.1 400"}, 12: {"hello"}, 15: {"1", "2", "3", "and 1 more"},
 	} {
 		if diff := cmp.Diff(want, got[i].Details); diff != "" {
 			t.Errorf("details of %q (-want +got):\n%s", got[i].What, diff)
@@ -178,32 +194,35 @@ func TestServers(t *testing.T) {
 
 func TestHosts(t *testing.T) {
 	m := machine(t, `{version: 2, servers: {notes: {command: notes, args: [a]}, web: {url: "https://h.example/mcp"}, off: {command: off, disabled: true}}}`)
-	if got := said(t, m, hosts(t.Context(), m)); len(got) != 1 || got[0] != "ok no host lists a server here" {
+	if got := printed(t, m, hosts(t.Context(), m)); len(got) != 1 || got[0] != "ok no host lists a server here" {
 		t.Errorf("without files: %q", got)
 	}
 	dir := m.Config.Dir
 	m.write(t, "opt/heddle", "", 0o755)
+	m.write(t, "heddle.yml", "version: 2\nprofiles: {work: {servers: []}}\n", 0o600)
 	// The user's file has heddle, the project's a server that heddle has too.
 	m.write(t, "home/.claude.json", `{"mcpServers": {"heddle": {"command": "`+dir+`/opt/heddle", "args": ["start"]}, "other": {"command": "x"}}, "projects": {
-		"`+dir+`/elsewhere": {"mcpServers": {"notes": {"command": "notes", "args": ["a"]}}}}}`, 0o600)
+		"`+dir+`/elsewhere": {"mcpServers": {"notes": {"command": "notes", "args": ["a"]}}},
+		"`+dir+`/work": {"mcpServers": {"mine": {"command": "notes", "args": ["a"]}, "notes": {"command": "another"}}}}}`, 0o600)
 	m.write(t, "work/.mcp.json", "{\"mcpServers\": {\n\"renamed\": {\"command\": \"notes\", \"args\": [\"a\"]}}}", 0o600)
 	m.write(t, "home/.cursor/mcp.json", `{"mcpServers": {"heddle": {"command": "/opt/no/heddle", "args": ["start"]}}}`, 0o600)
 	m.write(t, "home/.gemini/settings.json", `{"mcpServers": {"h": {"command": "heddle", "args": ["start"]}, "web": {"httpUrl": "https://h.example/mcp"}}}`, 0o600)
 	m.write(t, "home/.qwen/settings.json", `{"mcpServers": {"h": {"command": "`+dir+`/opt/heddle", "args": ["start", "--config", "/no/heddle.yml"]}}}`, 0o600)
 	m.write(t, "home/.copilot/mcp-config.json", `{"mcpServers": {"notes": {"type": "local", "command": "n"}, "off": {"type": "local", "command": "n"}}}`, 0o600)
 	m.write(t, "home/.codeium/windsurf/mcp_config.json", `{"mcpServers": {"a": {"env": {"TOKEN": "SENTINEL" "b"}}}}`, 0o600)
-	m.write(t, "home/.codex/config.toml", "[mcp_servers.heddle]\ncommand = \""+dir+"/opt/heddle\"\nargs = [\"start\"]\n[mcp_servers.more]\ncommand = \"x\"\n", 0o600)
+	m.write(t, "home/.codex/config.toml", "[mcp_servers.heddle]\ncommand = \""+dir+"/opt/heddle\"\nargs = [\"start\", \"--config\", \""+dir+"/heddle.yml\", \"--profile=renamed\"]\n[mcp_servers.more]\ncommand = \"x\"\n", 0o600)
 	m.write(t, "home/.gemini/config/mcp_config.json", `{"mcpServers": {"heddle": {"url": "http://127.0.0.1:8000/mcp"}, "off": {"command": "off"}}}`, 0o600)
-	got := said(t, m, hosts(t.Context(), m))
+	got := printed(t, m, hosts(t.Context(), m))
 	for _, want := range []string{
 		"warning a file of Windsurf cannot be read: DIR/home/.codeium/windsurf/mcp_config.json:1:",
-		"warning Claude Code lists 1 server that heddle has too: its model pays twice -> `heddle install --host claude-code` takes them out, and keeps the way back",
+		"warning Claude Code lists 2 servers that heddle has too: its model pays twice -> take out mine by hand, in DIR/home/.claude.json under projects, DIR/work; " +
+			"`heddle install --host claude-code` takes out renamed, and keeps the way back",
 		"problem Cursor starts /opt/no/heddle, which is not there (DIR/home/.cursor/mcp.json:1) -> `heddle install --host cursor --scope user` writes it anew",
 		"warning Gemini CLI starts heddle, which it finds only if it was started from a shell (DIR/home/.gemini/settings.json:1) -> ",
 		"warning Gemini CLI lists 1 server that heddle has too",
 		"problem Qwen Code starts heddle with /no/heddle.yml, which is not there (DIR/home/.qwen/settings.json:1) -> ",
 		"ok Copilot CLI lists 2 servers, and not heddle: `heddle install --host copilot`",
-		"ok Codex starts heddle and 1 other server",
+		"problem Codex starts heddle with DIR/heddle.yml, which does not start: there is no profile \"renamed\" in DIR/heddle.yml; it has work (DIR/home/.codex/config.toml:1) -> correct it, or ",
 		"ok Antigravity starts heddle and 1 other server",
 	} {
 		if !strings.Contains("\n"+strings.Join(got, "\n"), "\n"+want) {
@@ -215,14 +234,40 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// TestFileless has hosts' files in place of a configuration: no file is named that is not
+// there, and there is nothing to install before there is one.
+func TestFileless(t *testing.T) {
+	m := machine(t, `{version: 2, servers: {notes: {command: notes}}}`)
+	m.Fileless, m.Config.Path = true, filepath.Join(m.Config.Dir, "--federate")
+	m.write(t, "home/.cursor/mcp.json", `{"mcpServers": {"notes": {"command": "notes"}}}`, 0o600)
+	m.write(t, "work/.cursor/mcp.json", `{"mcpServers": {"notes": {"command": "notes"}, "heddle": {"command": "heddle", "args": ["start"]}}}`, 0o600)
+	m.write(t, "home/.gemini/settings.json", `{"mcpServers": {"notes": {"command": "notes"}}}`, 0o600)
+	m.write(t, "system/heddle", "", 0o755)
+	got := append(printed(t, m, configuration(t.Context(), m)), printed(t, m, hosts(t.Context(), m))...)
+	want := []string{
+		"ok there is no heddle.yml; the files of hosts have 1 server",
+		"warning Cursor lists 2 servers that heddle has too: its model pays twice -> `heddle init --from cursor`, then `heddle install --host cursor --scope user` takes out notes, and keeps the way back; " +
+			"`heddle init --from cursor`, then `heddle install --host cursor` takes out notes, and keeps the way back",
+		"ok Gemini CLI lists 1 server, and not heddle: `heddle init --from gemini`, then `heddle install --host gemini --scope user`",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("without a file (-want +got):\n%s", diff)
+	}
+	m.Config.Servers = nil
+	if got := configuration(t.Context(), m)[0]; got.Level != Warning || got.Remedy == "" || strings.Contains(got.What, "--federate") {
+		t.Errorf("without servers: %+v", got)
+	}
+}
+
 func TestFiles(t *testing.T) {
 	m := machine(t, `{version: 2, servers: {a: {command: x}}}`)
 	m.write(t, ".env", "A=1", 0o600)
 	want := []string{"ok DIR/.env is yours alone", "ok can be written: DIR/state, DIR/cache, DIR"}
-	if diff := cmp.Diff(want, said(t, m, files(t.Context(), m))); diff != "" {
+	if diff := cmp.Diff(want, printed(t, m, files(t.Context(), m))); diff != "" {
 		t.Errorf("good files (-want +got):\n%s", diff)
 	}
 	m.write(t, ".env", "A=1", 0o640)
+	m.write(t, "heddle.yml", "version: 2", 0o666)
 	m.write(t, "blocked", "", 0o600)
 	m.StateDir, m.TempDir = filepath.Join(m.Config.Dir, "blocked", "heddle"), filepath.Join(m.Config.Dir, "none")
 	if err := os.Chmod(m.CacheDir, 0o777); err != nil {
@@ -230,11 +275,12 @@ func TestFiles(t *testing.T) {
 	}
 	want = []string{
 		"warning others can read DIR/.env (mode 0640), so heddle would not -> chmod 600 DIR/.env",
+		"warning others can write to DIR/heddle.yml (mode 0666), and heddle runs the commands in it -> chmod go-w DIR/heddle.yml",
 		"problem DIR/blocked/heddle cannot be made for the ledger: not a directory -> give yourself access to it, or set XDG_STATE_HOME",
 		"warning others can write to DIR/cache (mode 0777) -> chmod 700 DIR/cache",
 		"problem DIR/none cannot be written, and holds large results: no such file or directory -> give yourself access to it, or set TMPDIR",
 	}
-	if diff := cmp.Diff(want, said(t, m, files(t.Context(), m))); diff != "" {
+	if diff := cmp.Diff(want, printed(t, m, files(t.Context(), m))); diff != "" {
 		t.Errorf("bad files (-want +got):\n%s", diff)
 	}
 }
@@ -265,7 +311,7 @@ func TestSystem(t *testing.T) {
 		"warning pid 2 runs heddle 0.9, and this is 1.0 -> restart the host that started it",
 		"warning pid 3 is degraded: a server of /c.yml does not run -> `heddle status` has the reason",
 	}
-	if diff := cmp.Diff(want, said(t, m, heddles(t.Context(), m))); diff != "" {
+	if diff := cmp.Diff(want, printed(t, m, heddles(t.Context(), m))); diff != "" {
 		t.Errorf("heddles (-want +got):\n%s", diff)
 	}
 }
@@ -290,7 +336,7 @@ func TestSQL(t *testing.T) {
 			m.write(t, "worker", "#!/bin/sh\n"+tt.script+"\n", 0o755)
 			m.Worker = filepath.Join(m.Config.Dir, "worker")
 		}
-		if diff := cmp.Diff(tt.want, said(t, m, sql(t.Context(), m))); diff != "" {
+		if diff := cmp.Diff(tt.want, printed(t, m, sql(t.Context(), m))); diff != "" {
 			t.Errorf("heddle-sql %q (-want +got):\n%s", tt.script, diff)
 		}
 	}

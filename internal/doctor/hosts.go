@@ -75,14 +75,8 @@ func (m *Machine) sort(l *listing, servers []hostfile.Server) {
 	}
 }
 
-// has reports whether heddle runs a host's server, by its name or by what it
-// starts.
-func (m *Machine) has(s *hostfile.Server) bool {
-	return slices.ContainsFunc(m.wanted(), func(c config.Server) bool {
-		same := c.URL == s.URL && c.Command == s.Command && slices.Equal(c.Args, s.Args)
-		return same || c.Original == s.Name || c.Name == s.Name
-	})
-}
+// has reports whether heddle runs a host's server.
+func (m *Machine) has(s *hostfile.Server) bool { return m.Stands != nil && m.Stands(*s).Same }
 
 // listed says how a host stands to heddle.
 func (m *Machine) listed(l *listing) (out []Finding) {
@@ -95,9 +89,9 @@ func (m *Machine) listed(l *listing) (out []Finding) {
 	switch {
 	case len(l.heddle) == 0 && len(l.others) == 0:
 	case len(l.heddle) == 0:
-		out = append(out, Finding{Level: OK, Subject: l.host.Name, What: fmt.Sprintf("%s lists %s, and not heddle: `heddle install --host %s`", title, count(len(l.others), "server"), l.host.Name)})
+		out = append(out, Finding{Level: OK, Subject: l.host.Name, What: fmt.Sprintf("%s lists %s, and not heddle: %s", title, count(len(l.others), "server"), m.install(l.others[0].File))})
 	case len(l.twice) > 0:
-		f := Finding{Level: Warning, Subject: l.host.Name, Remedy: install(l.twice[0].File) + " takes them out, and keeps the way back"}
+		f := Finding{Level: Warning, Subject: l.host.Name, Remedy: m.takeOut(l.twice)}
 		f.What = fmt.Sprintf("%s lists %s that heddle has too: its model pays twice", title, count(len(l.twice), "server"))
 		for _, s := range l.twice {
 			f.Details = append(f.Details, fmt.Sprintf("%s, %s:%d", s.Name, s.File.Path, s.Line))
@@ -113,18 +107,48 @@ func (m *Machine) listed(l *listing) (out []Finding) {
 	return out
 }
 
-// install is the command that writes to a host's file.
-func install(f hostfile.File) string {
+// takeOut says how each of a host's servers gets out of its file: an install takes those
+// of the file that it writes to, and none that the file has for one directory.
+func (m *Machine) takeOut(servers []hostfile.Server) string {
+	var order []string
+	by := map[string][]string{}
+	for _, s := range servers {
+		how := m.install(s.File) + " takes out %s, and keeps the way back"
+		switch {
+		case s.Project != "":
+			how = fmt.Sprintf("take out %%s by hand, in %s under projects, %s", s.File.Path, s.Project)
+		case !s.File.Written():
+			how = fmt.Sprintf("take out %%s by hand, in %s", s.File.Path)
+		}
+		if by[how] == nil {
+			order = append(order, how)
+		}
+		by[how] = append(by[how], s.Name)
+	}
+	var out []string
+	for _, how := range order {
+		out = append(out, fmt.Sprintf(how, strings.Join(by[how], ", ")))
+	}
+	return strings.Join(out, "; ")
+}
+
+// install is the command that writes to a host's file, after the one that makes a
+// configuration if there is none.
+func (m *Machine) install(f hostfile.File) string {
 	command := "`heddle install --host " + f.Host.Name
 	if f.Scope != f.Host.Scopes()[0] {
 		command += " --scope " + string(f.Scope)
 	}
-	return command + "`"
+	command += "`"
+	if m.Fileless {
+		command = "`heddle init --from " + f.Host.Name + "`, then " + command
+	}
+	return command
 }
 
 // entry finds what is wrong with an entry that starts heddle.
 func (m *Machine) entry(s *hostfile.Server) (Finding, bool) {
-	f := Finding{Level: Problem, Subject: s.File.Host.Name, Remedy: install(s.File) + " writes it anew"}
+	f := Finding{Level: Problem, Subject: s.File.Host.Name, Remedy: m.install(s.File) + " writes it anew"}
 	where := fmt.Sprintf("%s:%d", s.File.Path, s.Line)
 	switch {
 	case s.Command == "":
@@ -137,22 +161,50 @@ func (m *Machine) entry(s *hostfile.Server) (Finding, bool) {
 		f.What = fmt.Sprintf("%s starts %s, which it finds only if it was started from a shell (%s)", s.File.Host.Title, s.Command, where)
 		return f, true
 	}
-	if path := configOf(s.Args); filepath.IsAbs(path) {
-		if _, err := os.Stat(path); err != nil {
-			f.What = fmt.Sprintf("%s starts heddle with %s, which is not there (%s)", s.File.Host.Title, path, where)
-			return f, true
-		}
+	path := flagOf(s.Args, "--config", "-c")
+	if !filepath.IsAbs(path) {
+		return f, false
+	}
+	if _, err := os.Stat(path); err != nil {
+		f.What = fmt.Sprintf("%s starts heddle with %s, which is not there (%s)", s.File.Host.Title, path, where)
+		return f, true
+	}
+	if why := m.unfit(path, flagOf(s.Args, "--profile")); why != "" {
+		f.What = fmt.Sprintf("%s starts heddle with %s, which does not start: %s (%s)", s.File.Host.Title, path, why, where)
+		f.Remedy = "correct it, or " + f.Remedy
+		return f, true
 	}
 	return f, false
 }
 
-// configOf returns the value of --config.
-func configOf(args []string) string {
+// unfit says why heddle does not start with a configuration and a profile, "" for none;
+// "" if it does. Values are of no interest, so that no variable and no keyring is asked.
+func (m *Machine) unfit(path, profile string) string {
+	cfg, err := config.Load(path, config.Env{Home: m.Env.Home})
+	var bad *config.ProblemsError
+	switch {
+	case errors.As(err, &bad):
+		return bad.Problems[0].String()
+	case err != nil:
+		return err.Error()
+	case profile == "":
+		return ""
+	}
+	if _, err := cfg.WithProfile(profile); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// flagOf returns the value of a flag, by any of its names.
+func flagOf(args []string, names ...string) string {
 	for i, a := range args {
-		if v, ok := strings.CutPrefix(a, "--config="); ok {
-			return v
-		}
-		if (a == "--config" || a == "-c") && i+1 < len(args) {
+		name, value, joined := strings.Cut(a, "=")
+		switch {
+		case !slices.Contains(names, name):
+		case joined:
+			return value
+		case i+1 < len(args):
 			return args[i+1]
 		}
 	}

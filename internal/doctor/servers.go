@@ -3,7 +3,9 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,8 +48,12 @@ func (m *Machine) server(s *Server, waited time.Duration) []Finding {
 		f.What = fmt.Sprintf("%s did not have its turn within %s: a few start at a time", s.Name, waited.Round(time.Second))
 		f.Remedy = "try again, with a longer --timeout"
 	case s.State == upstream.StateStarting:
-		f.Level, f.Code = Problem, "starting"
-		f.What = fmt.Sprintf("%s is still starting after %s", s.Name, waited.Round(time.Second))
+		f.Level, f.What = Problem, fmt.Sprintf("%s is still starting after %s", s.Name, waited.Round(time.Second))
+		if f.Remedy = instead()[s.Code]; f.Remedy != "" {
+			f.What += ": " + s.Reason
+			break
+		}
+		f.Code = "starting"
 		f.Remedy = "what is downloaded first takes long once: try again, with a longer --timeout"
 	default:
 		f.Level, f.What = Problem, s.Name+": "+s.Reason
@@ -55,11 +61,15 @@ func (m *Machine) server(s *Server, waited time.Duration) []Finding {
 		f.Remedy, searched = m.remedy(s)
 		f.Details = append(f.Details, searched...)
 	}
+	silent := s.State != upstream.StateReady
+	if silent && s.Stray > 0 {
+		f.Details = slices.Concat(said("stdout: ", s.StrayFirst), said("stderr: ", s.Stderr))
+	}
 	out := []Finding{f}
 	odd := func(code, what, remedy string, details ...string) {
 		out = append(out, Finding{Level: Warning, Subject: s.Name, Code: code, What: what, Remedy: remedy, Details: details})
 	}
-	if s.Stray > 0 {
+	if s.Stray > 0 && !silent {
 		odd("stdout_noise", fmt.Sprintf("%s writes text to stdout that is no protocol: %s", s.Name, count(int(s.Stray), "line")),
 			"have it log to stderr; other clients end the session over this", s.StrayFirst...)
 	}
@@ -79,6 +89,24 @@ func (m *Machine) server(s *Server, waited time.Duration) []Finding {
 		odd("definitions", fmt.Sprintf("%s has odd tools: %s", s.Name, count(n, "warning")), "tell its author; the tools work as far as that goes", shown...)
 	}
 	return out
+}
+
+// said marks lines by where they came from.
+func said(where string, lines []string) []string {
+	var out []string
+	for _, l := range lines {
+		out = append(out, where+l)
+	}
+	return out
+}
+
+// instead are the remedies for a server that runs, and says something else than an
+// answer.
+func instead() map[string]string {
+	return map[string]string{
+		"no_protocol": "if it goes on so, its command starts no MCP server over stdio: give a server that listens on a port as `url`; many others need a flag, such as --stdio",
+		"login":       "do as it says, in a terminal where its command runs, then try again; many servers take a token in `env` in place of a login",
+	}
 }
 
 // ready is the finding of a server that runs.
@@ -112,7 +140,7 @@ func (m *Machine) configured(name string) *config.Server {
 
 // remedies are what to do where a server's reason does not say it, by its code.
 func remedies() map[string]string {
-	return map[string]string{
+	out := map[string]string{
 		"unusable":          "set what is missing, in the environment or in a .env (chmod 600) beside the configuration",
 		"start_failed":      "check its `command` and `cwd`: the program must be executable, the directory must be there",
 		"handshake_timeout": "run its command in a terminal: a server waits without a word; a slow one needs `start_timeout`",
@@ -126,6 +154,8 @@ func remedies() map[string]string {
 		"http_status":       "check the path of its `url`: most are at /mcp or /sse",
 		"unreachable":       "start the server, or check host and port of its `url`",
 	}
+	maps.Copy(out, instead())
+	return out
 }
 
 // remedy says what to do about a server that does not run, and where a command was

@@ -96,6 +96,7 @@ const leastRoom = 200 << 20
 func files(_ context.Context, m *Machine) (out []Finding) {
 	if m.Config != nil {
 		out = append(out, m.dotEnv()...)
+		out = append(out, m.commands()...)
 	}
 	good := []string{}
 	for _, dir := range []struct{ path, holds string }{{m.StateDir, "the ledger"}, {m.CacheDir, "the cache"}, {m.TempDir, "large results"}} {
@@ -129,6 +130,20 @@ func (m *Machine) dotEnv() []Finding {
 		return []Finding{{Level: Warning, Subject: path, What: fmt.Sprintf("others can read %s (mode %04o), so heddle would not", path, info.Mode().Perm()), Remedy: "chmod 600 " + path}}
 	}
 	return []Finding{{Level: OK, Subject: path, What: path + " is yours alone"}}
+}
+
+// commands wants the configuration for its owner alone to write: heddle runs what is in
+// it. Windows has no such bits.
+func (m *Machine) commands() []Finding {
+	path := m.Config.Path
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o022 == 0 || runtime.GOOS == "windows" {
+		return nil
+	}
+	return []Finding{{
+		Level: Warning, Subject: path, What: fmt.Sprintf("others can write to %s (mode %04o), and heddle runs the commands in it", path, info.Mode().Perm()),
+		Remedy: "chmod go-w " + path,
+	}}
 }
 
 // directory says what is wrong with one that heddle writes to. One that is not

@@ -187,7 +187,7 @@ func TestNoMatchIsBounded(t *testing.T) {
 			json.RawMessage(`{"name":"list_issues","description":"List issues and read events of them","inputSchema":{"type":"object"}}`),
 		}})
 	}
-	g := New(catalog.New(catalog.Options{}), nil, upstream.NewPool(nil), nil, nil)
+	g := New(Stages{Catalog: catalog.New(catalog.Options{}), Pool: upstream.NewPool(nil)})
 	g.catalog.Update(sources)
 	for _, q := range []string{"send gmail email", "read google calendar events", strings.Repeat("z", 200)} {
 		matches, text, err := g.Search(heddle.Local, q, "", 5)
@@ -215,7 +215,7 @@ func TestNoMatchIsBounded(t *testing.T) {
 
 // An ambiguous name is answered with what it could be; a server settles it.
 func TestToolByPair(t *testing.T) {
-	g := New(catalog.New(catalog.Options{}), nil, upstream.NewPool(nil), nil, nil)
+	g := New(Stages{Catalog: catalog.New(catalog.Options{}), Pool: upstream.NewPool(nil)})
 	g.catalog.Update([]catalog.Source{
 		{Server: "a", Known: true, Definitions: []json.RawMessage{json.RawMessage(`{"name":"go","inputSchema":{"type":"object"}}`), json.RawMessage(`{"name":"only","inputSchema":{"type":"object"}}`)}},
 		{Server: "b", Known: true, Definitions: []json.RawMessage{json.RawMessage(`{"name":"go","inputSchema":{"type":"object"}}`)}},
@@ -246,7 +246,7 @@ func TestSearchGoesByWords(t *testing.T) {
 	tool := func(name, description string) json.RawMessage {
 		return fmt.Appendf(nil, `{"name":%q,"description":%q,"inputSchema":{"type":"object"}}`, name, description)
 	}
-	g := New(catalog.New(catalog.Options{}), nil, upstream.NewPool(nil), nil, nil)
+	g := New(Stages{Catalog: catalog.New(catalog.Options{}), Pool: upstream.NewPool(nil)})
 	g.catalog.Update([]catalog.Source{
 		{Server: "jobs", Known: true, State: "idle", Definitions: []json.RawMessage{tool("schedule_task", "Schedule a recurring task"), tool("cancel_task", "Cancel a task")}},
 		{Server: "sheets", Known: true, Definitions: []json.RawMessage{tool("spreadsheet_open", "Opens a spreadsheet"), tool("spreadsheet_share", "Shares a spreadsheet")}},

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"heddle"
+	"heddle/internal/catalog"
+	"heddle/internal/deliver"
 	"heddle/internal/ledger"
 	"heddle/internal/policy"
 	"heddle/internal/upstream"
@@ -31,16 +33,19 @@ func (g *Gateway) Call(ctx context.Context, c *heddle.Call) (d heddle.Delivery, 
 	tool, err := g.resolve(ctx, c)
 	row.Queue = time.Since(clock)
 	if err != nil {
+		row.Decisions = g.unresolved(c)
 		return d, err
 	}
 	row.Server, row.Name = tool.Ref.Server, tool.Ref.Name
 
 	clock = time.Now()
 	verdict := g.policy.Before(ctx, c, tool)
-	if verdict.Action == policy.Ask {
-		verdict = g.ask(ctx, c, verdict)
-	}
 	row.Policy = time.Since(clock)
+	if verdict.Action == policy.Ask {
+		if d, verdict = g.ask(ctx, c, tool, verdict); d.Raw != nil {
+			return d, nil
+		}
+	}
 	row.Decisions = verdict.Decisions
 	if verdict.Action == policy.Refuse {
 		return d, verdict.Err
@@ -52,19 +57,25 @@ func (g *Gateway) Call(ctx context.Context, c *heddle.Call) (d heddle.Delivery, 
 	row.Queue, row.Upstream = row.Queue+result.Queued, time.Since(clock)-result.Queued
 	row.UpstreamBytes = int64(len(result.Raw))
 	if err != nil {
+		decisions, err := g.policy.Failed(tool.Ref.Server, err)
+		row.Decisions = append(row.Decisions, decisions...)
 		return d, err
 	}
 
 	clock = time.Now()
-	result, decisions, err := g.policy.After(ctx, c, tool, result)
+	seen := g.policy.After(ctx, c, tool, result)
 	row.Policy += time.Since(clock)
-	row.Decisions = append(row.Decisions, decisions...)
-	if err != nil {
-		return d, err
+	row.Decisions = append(row.Decisions, seen.Decisions...)
+	if seen.Withheld != nil {
+		return d, g.withhold(c, tool, result, seen)
 	}
 
 	clock = time.Now()
-	d = g.deliver.Deliver(ctx, c, tool, result)
+	d = g.deliver.Deliver(ctx, c, tool, seen.Result)
+	if seen.Warning == "" && d.Form != heddle.FormExact { // it may show columns, and rows of other results
+		seen.Warning = g.policy.Read(d.Raw)
+	}
+	d.Raw = deliver.Warned(d.Raw, seen.Warning)
 	row.Deliver = time.Since(clock)
 	row.IsError = isError(d.Raw) // a short delivery keeps it
 	return d, nil
@@ -76,6 +87,22 @@ func (g *Gateway) Own(ctx context.Context, c *heddle.Call, f func(context.Contex
 	row := g.ledger.Begin(c)
 	defer g.end(&row, &d, &err)
 	return f(ctx)
+}
+
+// Reading is [Gateway.Own] for tools that show what servers sent before. What of it
+// looks like instructions is said to be data, on this way out as on every other,
+// in errors as well: engines name columns in theirs.
+func (g *Gateway) Reading(ctx context.Context, c *heddle.Call, f func(context.Context) (heddle.Delivery, error)) (heddle.Delivery, error) {
+	return g.Own(ctx, c, func(ctx context.Context) (heddle.Delivery, error) {
+		d, err := f(ctx)
+		if err != nil {
+			return d, g.policy.Shown(err)
+		}
+		if d.Form == heddle.FormOwn { // a result that was released has its line
+			d.Raw = deliver.WarnedRead(d.Raw, g.policy.Read(d.Raw))
+		}
+		return d, nil
+	})
 }
 
 // end completes the row of a call; it is deferred. A panic costs the one call
@@ -96,10 +123,24 @@ func (g *Gateway) end(row *ledger.Row, d *heddle.Delivery, err *error) {
 	row.Kind = heddle.KindOf(*err)
 	row.Form = d.Form
 	row.DeliveredBytes = int64(len(d.Raw))
+	row.CacheHit = d.CacheHit
+	if d.Definitions {
+		row.DefinitionTokens = ledger.Measured(deliver.Tokens(d.Raw))
+	}
 	if d.DeliveredTokens > 0 {
 		row.UpstreamTokens, row.DeliveredTokens = ledger.Measured(d.UpstreamTokens), ledger.Measured(d.DeliveredTokens)
 	}
 	g.ledger.End(*row)
+	g.audit.Record(*row, invoked(row, *err))
+}
+
+// invoked reports whether a call was sent to its server.
+func invoked(row *ledger.Row, err error) bool {
+	var e *heddle.Error
+	if errors.As(err, &e) {
+		return e.Invoked
+	}
+	return row.Upstream > 0
 }
 
 // isError reports whether the tool itself says that it failed. Only a result
@@ -130,9 +171,32 @@ func (g *Gateway) resolve(ctx context.Context, c *heddle.Call) (*heddle.Tool, er
 	if ctx.Err() != nil {
 		return nil, &heddle.Error{Kind: heddle.KindCancelled, Op: "gateway.resolve", Public: "The call was cancelled."}
 	}
+	if held, ok := snapshot.HeldBy(c.Tool); ok {
+		return nil, quarantined(held)
+	}
 	return nil, &heddle.Error{
 		Kind: heddle.KindUnknownTool, Op: "gateway.resolve", Public: "There is no tool of that name.", Near: snapshot.Near(c.Tool, 3, native),
 	}
+}
+
+// quarantined refuses a call of a tool that waits for approval.
+func quarantined(h catalog.Held) error {
+	return &heddle.Error{
+		Kind: heddle.KindQuarantined, Op: "gateway.resolve", Public: "This tool waits for a person's approval: " + h.Why + ". " +
+			"Ask the user to look at it and to run: heddle approve " + h.Tool.Ref.String(),
+	}
+}
+
+// unresolved says for the record why a name led to no tool. Hosts are not told:
+// what is not allowed does not exist for them.
+func (g *Gateway) unresolved(c *heddle.Call) []heddle.Decision {
+	if held, ok := g.Snapshot(c.Principal).HeldBy(c.Tool); ok {
+		return []heddle.Decision{{Check: "lock", Action: "refused", Rule: held.Why}}
+	}
+	if ref, ok := g.Snapshot(c.Principal).DeniedBy(c.Tool); ok {
+		return []heddle.Decision{{Check: "authorization", Action: "refused", Rule: g.policy.Access(ref).Rule}}
+	}
+	return nil
 }
 
 // listWait is how long a list, or a name that fits no server, waits for servers
@@ -164,31 +228,4 @@ func (g *Gateway) awaitOwner(ctx context.Context, name string, tool *heddle.Tool
 	defer cancel()
 	g.pool.Booted(ctx)
 	return nil
-}
-
-// ask puts a check's question to the user through the host that made the call.
-// Where the host cannot ask, the call is refused with what to do instead.
-func (g *Gateway) ask(ctx context.Context, c *heddle.Call, v policy.Verdict) policy.Verdict {
-	params, _ := json.Marshal(map[string]any{
-		"message":         v.Question,
-		"requestedSchema": map[string]any{"type": "object", "properties": map[string]any{}},
-	})
-	answer, err := c.Host.Request(ctx, "elicitation/create", params)
-	var reply struct {
-		Action string `json:"action"`
-	}
-	if err == nil {
-		err = json.Unmarshal(answer, &reply)
-	}
-	if err == nil && reply.Action == "accept" {
-		v.Action = policy.Allow
-		return v
-	}
-	public := "The user did not confirm this call."
-	if rpc := (*heddle.RPCError)(nil); errors.As(err, &rpc) {
-		public = "This call needs the user's confirmation, and this host cannot ask for it."
-	}
-	v.Action = policy.Refuse
-	v.Err = &heddle.Error{Kind: heddle.KindConfirmation, Op: "gateway.ask", Public: public, Tool: c.Tool, Err: err}
-	return v
 }

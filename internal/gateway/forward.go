@@ -40,7 +40,10 @@ func (g *Gateway) Forward(ctx context.Context, o Origin, method string, params j
 		}
 		return g.others(ctx).list(method), nil
 	case "resources/read":
-		return g.read(ctx, r)
+		raw, err := g.read(ctx, r)
+		return g.judged(raw, err, "contents", func(line string) any {
+			return map[string]string{"uri": aliasScheme, "mimeType": "text/plain", "text": line}
+		})
 	case "resources/subscribe", "resources/unsubscribe":
 		return g.subscribe(ctx, r)
 	case "prompts/get":
@@ -50,11 +53,40 @@ func (g *Gateway) Forward(ctx context.Context, o Origin, method string, params j
 			return nil, heddle.NewRPCError(codeInvalidParams, fmt.Sprintf("there is no prompt %q", name))
 		}
 		r.Params = replace(params, "name", p.name)
-		return p.server.Forward(ctx, r)
+		raw, err := p.server.Forward(ctx, r)
+		return g.judged(raw, err, "messages", func(line string) any {
+			return map[string]any{"role": "user", "content": map[string]string{"type": "text", "text": line}}
+		})
 	case "completion/complete":
 		return g.complete(ctx, r)
 	}
 	return nil, heddle.NewRPCError(codeNoMethod, fmt.Sprintf("%q is not supported", method))
+}
+
+// judged puts a line of heddle's own at the head of a list that reaches the model,
+// where that contains instructions; or withholds it.
+func (g *Gateway) judged(raw json.RawMessage, err error, list string, item func(line string) any) (json.RawMessage, error) {
+	if err != nil {
+		_, err = g.policy.Failed("behind this", err)
+		return nil, err
+	}
+	line := g.policy.Read(raw)
+	if line != "" && g.policy.Blocks() {
+		return nil, &heddle.Error{Kind: heddle.KindInjection, Op: "gateway.forward", Public: "This is withheld: it contains instructions to a model."}
+	}
+	items, err := wire.Elements(wire.Member(raw, list))
+	if line == "" || err != nil {
+		return raw, nil
+	}
+	first, err := json.Marshal(item(line))
+	if err != nil {
+		return raw, nil
+	}
+	out := append([]byte{'['}, first...)
+	for _, i := range items {
+		out = append(append(out, ','), i...)
+	}
+	return wire.Replace(raw, list, append(out, ']')), nil
 }
 
 // read reads a resource. One that is in no list and fits no template may still

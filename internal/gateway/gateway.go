@@ -20,22 +20,57 @@ import (
 	"heddle/internal/upstream"
 )
 
+// Stages are what a call passes through, and what keeps a record of it.
+type Stages struct {
+	Catalog    *catalog.Catalog
+	Policy     *policy.Policy
+	Pool       *upstream.Pool
+	Deliver    *deliver.Deliverer
+	Ledger     *ledger.Ledger
+	Audit      Audit      // nil keeps none
+	Quarantine Quarantine // nil keeps nothing of what is withheld
+	// Confirmations outlive the gateway; nil begins anew.
+	Confirmations *Confirmations
+}
+
+// Audit is told of every call, and whether it was sent to its server.
+type Audit interface {
+	Record(row ledger.Row, invoked bool)
+}
+
 // Gateway is one generation of everything that a call passes through.
 type Gateway struct {
-	catalog *catalog.Catalog
-	policy  *policy.Policy
-	pool    *upstream.Pool
-	ledger  *ledger.Ledger
-	deliver *deliver.Deliverer
+	catalog    *catalog.Catalog
+	policy     *policy.Policy
+	pool       *upstream.Pool
+	deliver    *deliver.Deliverer
+	ledger     *ledger.Ledger
+	audit      Audit
+	quarantine Quarantine
+
+	confirmations *Confirmations
 
 	settled sync.Once // fixes counts
 	counts  []catalog.ServerInfo
 }
 
 // New returns a gateway over its stages. It starts nothing.
-func New(c *catalog.Catalog, p *policy.Policy, u *upstream.Pool, l *ledger.Ledger, d *deliver.Deliverer) *Gateway {
-	return &Gateway{catalog: c, policy: p, pool: u, ledger: l, deliver: d}
+func New(s Stages) *Gateway {
+	if s.Audit == nil {
+		s.Audit = noAudit{}
+	}
+	if s.Confirmations == nil {
+		s.Confirmations = NewConfirmations()
+	}
+	return &Gateway{
+		catalog: s.Catalog, policy: s.Policy, pool: s.Pool, deliver: s.Deliver, ledger: s.Ledger, audit: s.Audit, quarantine: s.Quarantine,
+		confirmations: s.Confirmations,
+	}
 }
+
+type noAudit struct{}
+
+func (noAudit) Record(ledger.Row, bool) {}
 
 // Snapshot returns the tools that exist for principal now. There is one set of
 // tools while stdio is the only way in.

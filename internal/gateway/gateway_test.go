@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,8 +27,44 @@ import (
 // rig is a gateway over one server in this process, "up".
 type rig struct {
 	*Gateway
-	server *mcptest.Server
-	end    func() []ledger.Row
+	server   *mcptest.Server
+	end      func() []ledger.Row
+	audited  audited
+	withheld withheld
+}
+
+// audited counts what the audit is told.
+type audited struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (a *audited) Record(r ledger.Row, invoked bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lines = append(a.lines, fmt.Sprintf("%s %s invoked=%t", r.Tool, r.Kind, invoked))
+}
+
+// withheld is a quarantine in memory.
+type withheld struct {
+	released bool
+	tool     *heddle.Tool
+	raw      heddle.Result
+}
+
+func (w *withheld) Withhold(_ *heddle.Call, t *heddle.Tool, r heddle.Result, _ []policy.Finding) (string, error) {
+	w.tool, w.raw = t, r
+	return "q_1", nil
+}
+
+func (w *withheld) Released(_ heddle.Principal, id string) (*heddle.Tool, heddle.Result, bool, error) {
+	if id != "q_1" || w.tool == nil {
+		return nil, heddle.Result{}, false, nil
+	}
+	if !w.released {
+		return nil, heddle.Result{}, true, &heddle.Error{Kind: heddle.KindInjection, Public: "not released"}
+	}
+	return w.tool, w.raw, true, nil
 }
 
 func newRig(t *testing.T, o mcptest.Options, rules policy.Config) *rig {
@@ -50,7 +88,10 @@ func newRig(t *testing.T, o mcptest.Options, rules policy.Config) *rig {
 	update()
 	results := capture.New(capture.Options{})
 	t.Cleanup(func() { _ = results.Close() })
-	r.Gateway = New(cat, p, upstream.NewPool([]*upstream.Server{s}), book, deliver.New(deliver.Options{Threshold: 2000, Captures: results}))
+	r.Gateway = New(Stages{
+		Catalog: cat, Policy: p, Pool: upstream.NewPool([]*upstream.Server{s}), Ledger: book,
+		Deliver: deliver.New(deliver.Options{Threshold: 2000, Captures: results}), Audit: &r.audited, Quarantine: &r.withheld,
+	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 2)
 	go func() { done <- s.Run(ctx) }()
@@ -110,8 +151,7 @@ func (h *asked) Request(_ context.Context, method string, params json.RawMessage
 
 func (h *asked) Notify(context.Context, string, json.RawMessage) error { return nil }
 
-// No check asks yet, but the gateway can: a question goes to the call's host, and
-// only "accept" lets the call pass.
+// A question goes to the call's host, and only "accept" lets the call pass.
 func TestAsk(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -131,7 +171,7 @@ func TestAsk(t *testing.T) {
 	g := newRig(t, mcptest.Options{}, policy.Config{})
 	for _, test := range tests {
 		decisions := []heddle.Decision{{Check: "confirm", Action: "asked", Rule: "up_echo"}}
-		v := g.ask(t.Context(), newCall("up_echo", `{"text":"S3NTINEL"}`, &test.host),
+		_, v := g.ask(t.Context(), newCall("up_echo", `{"text":"S3NTINEL"}`, &test.host), &heddle.Tool{},
 			policy.Verdict{Action: policy.Ask, Question: "Run up_echo?", Arguments: json.RawMessage(`{"a":1}`), Decisions: decisions})
 		if test.host.method != "elicitation/create" || !strings.Contains(string(test.host.params), `"message":"Run up_echo?"`) || !json.Valid(test.host.params) {
 			t.Errorf("%s: asked %s %s", test.name, test.host.method, test.host.params)
@@ -145,7 +185,8 @@ func TestAsk(t *testing.T) {
 		if v.Action != policy.Refuse || v.Err == nil || v.Err.Kind != heddle.KindConfirmation || v.Err.Invoked || !strings.Contains(v.Err.Public, test.public) {
 			t.Errorf("%s: %+v (%v), want a refusal that says %q", test.name, v, v.Err, test.public)
 		}
-		if diff := cmp.Diff(decisions, v.Decisions); diff != "" {
+		want := append(decisions, heddle.Decision{Check: "confirmation", Action: "refused", Rule: "not confirmed"})
+		if diff := cmp.Diff(want, v.Decisions); diff != "" {
 			t.Errorf("%s: decisions (-want +got):\n%s", test.name, diff)
 		}
 	}

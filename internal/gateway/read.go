@@ -14,6 +14,9 @@ import (
 // the capture is gone, the error names the tool to call again as the host knows
 // it.
 func (g *Gateway) Read(ctx context.Context, c *heddle.Call, r deliver.Reading) (heddle.Delivery, error) {
+	if d, ok, err := g.released(ctx, c, r.Ref); ok {
+		return d, err
+	}
 	d, err := g.deliver.Read(ctx, c, r)
 	var gone *capture.Gone
 	var e *heddle.Error

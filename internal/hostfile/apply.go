@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Apply makes a change that was planned. It is a transaction: the record of the
@@ -68,7 +69,7 @@ func (t *transaction) begin(e *Editor) error {
 		return err
 	}
 	if t.change.archived && t.change.Action == "install" {
-		if err := t.vault.archive(t.change.key, e.now()); err != nil {
+		if err := t.archive(e); err != nil {
 			return err
 		}
 	}
@@ -151,10 +152,13 @@ func (t *transaction) end(e *Editor) error {
 	}
 	switch t.change.Action {
 	case "rollback":
-		return t.vault.drop(t.change.key)
+		if err := t.cameBack(); err != nil {
+			return err
+		}
+		return t.archive(e)
 	case "uninstall":
 		if t.change.archived {
-			return t.vault.archive(t.change.key, e.now())
+			return t.archive(e)
 		}
 		return nil
 	}
@@ -162,6 +166,37 @@ func (t *transaction) end(e *Editor) error {
 		return err
 	}
 	return t.lost()
+}
+
+// archive puts the record aside and notes where the originals are.
+func (t *transaction) archive(e *Editor) error {
+	originals, err := t.vault.archive(t.change.key, e.now())
+	t.change.Backups = originals
+	return err
+}
+
+// cameBack finds out whether another program, which read the file before, wrote it right
+// after and so brought heddle back.
+func (t *transaction) cameBack() error {
+	own := t.change.record.file(t.change.own)
+	if own == nil || t.change.Empty() {
+		return nil
+	}
+	now, err := load(own.Path)
+	if err != nil || now.state() == own.Undone || !own.stands(now, t.change.Host.dialect.format) {
+		return err
+	}
+	return &Error{Path: own.Path, Message: "was written by another program at the same time", Hint: "try again", Err: ErrChanged}
+}
+
+// stands reports whether heddle is in a file as the record has it.
+func (f *recordFile) stands(now snapshot, form format) bool {
+	if slices.Contains(f.Written, now.state()) {
+		return true
+	}
+	d, err := parseOr(now, form)
+	o := added(f.Ops)
+	return err == nil && now.exists && o.Add && o.stands(d.root)
 }
 
 // lost finds out whether another program, which read the file before, wrote it

@@ -54,6 +54,11 @@ func jsonCorpus() []specimen {
 		{name: "comma first", host: "cursor", text: "{\n    \"a\": 1\n  , \"mcpServers\": {\n        " + weather + "\n      , " + other + "\n    }\n}\n"},
 		{name: "disabled", host: "cursor", text: "{\n  \"mcpServers\": {\n    \"weather\": {\"command\": \"npx\", \"disabled\": true}\n  }\n}\n"},
 		{name: "duplicate elsewhere", host: "cursor", text: "{\n  \"x\": {\"a\": 1, \"a\": 2},\n  \"mcpServers\": {\n    " + weather + "\n  }\n}\n"},
+		{name: "duplicate beside", host: "cursor", text: "{\n  \"a\": 1,\n  \"a\": 2,\n  \"mcpServers\": {\n    " + weather + "\n  }\n}\n"},
+		{name: "duplicate of another server", host: "cursor", text: "{\n  \"mcpServers\": {\n    " + other + ",\n    " + weather + ",\n    " + other + "\n  }\n}\n"},
+		{name: "empty file", host: "cursor", text: ""},
+		{name: "blank file", host: "cursor", text: " \n\t\n"},
+		{name: "mark alone", host: "gemini", scope: User, text: bomText},
 		{name: "heddle by hand", host: "cursor", text: "{\n  \"mcpServers\": {\n    \"gateway\": {\"command\": \"/opt/heddle\", \"args\": [\"start\"]},\n    " + weather + "\n  }\n}\n"},
 		{name: "heddle of old", host: "cursor", text: "{\n  \"mcpServers\": {\n    \"heddle\": {\"command\": \"heddle\", \"args\": [\"start\", \"--mode\", \"native\"]},\n    " + other + "\n  }\n}\n"},
 		{name: "user's state", host: "claude-code", scope: User, text: "{\n  \"numStartups\": 12,\n  \"mcpServers\": {\n    " + weather + "\n  },\n  \"projects\": {\n    \"/src/a\": {\"mcpServers\": {" + other + "}, \"history\": []},\n    \"/src/a/b\": {\"mcpServers\": {" + weather + "}}\n  }\n}"},
@@ -91,8 +96,6 @@ func tomlCorpus() []specimen {
 
 func refusedCorpus() []specimen {
 	return []specimen{
-		{name: "empty file", host: "cursor", text: "", refused: "is empty"},
-		{name: "blank file", host: "cursor", text: " \n\t\n", refused: "is empty"},
 		{name: "only a comment", host: "cursor", text: "// later\n", refused: "not valid JSON"},
 		{name: "cut off", host: "cursor", text: "{\n  \"mcpServers\": {\n    \"weather\": {\"command\": \"np", refused: "not valid JSON"},
 		{name: "two commas", host: "cursor", text: "{\n  \"a\": 1,,\n}\n", refused: ":2:10: is not valid JSON"},

@@ -13,6 +13,9 @@ type dialect struct {
 	braces bool
 	// bareURL is what an entry with a url and without a type is; "" for http.
 	bareURL string
+	// admits are the lists of the servers that the host starts: where one is there, it
+	// starts no other. excludes are those of servers that it does not start.
+	admits, excludes [][]string
 	// entry writes heddle's own entry.
 	entry func(command string, args []string) *node
 }
@@ -28,7 +31,11 @@ var (
 	codex = &dialect{format: tomlFormat, key: []string{"mcp_servers"}, entry: plainEntry}
 
 	// A bare url is SSE to Gemini CLI and its kin; they write httpUrl for the other.
-	gemini = &dialect{format: jsonFormat, key: []string{"mcpServers"}, dollar: true, bareURL: "sse", entry: plainEntry}
+	gemini = &dialect{
+		format: jsonFormat, key: []string{"mcpServers"}, dollar: true, bareURL: "sse", entry: plainEntry,
+		admits:   [][]string{{"mcp", "allowed"}, {"allowMCPServers"}},
+		excludes: [][]string{{"mcp", "excluded"}, {"excludeMCPServers"}},
+	}
 
 	zed = &dialect{
 		format: jsonFormat, key: []string{"context_servers"},

@@ -56,15 +56,19 @@ func TestDiffMasks(t *testing.T) {
       "headers": {"X": "planted-6"}
     },
     "near": {"url": "https://u:planted-7@h/mcp?k=planted-8", "headers": {"Authorization": "Bearer planted-9"}},
-    "keys": {"command": "x", "args": ["sk-planted-10-aaaaaaaa", "planted11aaaaaaaaaaaaaaaaaa"]}
+    "keys": {"command": "x", "args": ["sk-planted-10-aaaaaaaa", "planted11aaaaaaaaaaaaaaaaaa"]},
+    // "gone": {"command": "x", "args": ["planted-17"], 'b': 'planted-18'}, it's "planted-19"
+    "rules": {"command": "x", "args": ["--pass=planted-20", "--pw", "planted-21", "postgres://u:planted-22@h/d", "Server=h;Password=planted-23;X=y", "--dir", "/srv"]}
   }, // TOKEN=planted-12
   "oauth": {"clientSecret": "planted-13"}
 }
-`, []string{"seen-1", "${SEEN_2}", "--plain", "https://***@h/mcp?k=***", `"weather"`, `"Authorization: ***"`, `"API_TOKEN=***"`}},
+`, []string{"seen-1", "${SEEN_2}", "--plain", "https://***@h/mcp?k=***", `"weather"`, `"Authorization: ***"`, `"API_TOKEN=***"`, `// "gone":`, `"--pass=***"`, `Password=***;X=y`, `"/srv"`}},
 		{"codex", `[mcp_servers.near]
 url = "https://h"
 http_headers = { A = "planted-1" }
 # token = "planted-2"
+# OLD = "planted-7"
+# LIST = ["planted-8", 'planted-9']
 [mcp_servers.weather]
 command = "npx"
 args = ["--token", "planted-3"]
@@ -72,7 +76,8 @@ args = ["--token", "planted-3"]
 A = """
 planted-4
 planted-5"""
-B = 'planted-6'
+B = 'planted-6 # no comment'
+# C = 'planted-10'
 N = 123454321
 `, []string{"[mcp_servers.weather.env]", `"npx"`}},
 	}

@@ -3,6 +3,7 @@ package hostfile
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -97,15 +98,15 @@ func (d *document) errorAt(n *node, message, hint string) *Error {
 
 // container returns the deepest value that is there on the way to keys, and how
 // many of the keys lead to it; what is at all of them is of the kind want, and
-// what is before an object. Where a key is there twice it is not clear which
-// one a host reads, so that no edit is right.
+// what is before an object. Where one of the keys is there twice it is not clear which
+// one a host reads, so that no edit is right. Other keys are no concern of an edit.
 func (d *document) container(keys []string, want kind) (*node, int, error) {
 	n := d.root
 	for i, key := range keys {
 		if i < len(d.prefix) {
 			continue
 		}
-		if err := d.unique(n); err != nil {
+		if err := d.once(n, key); err != nil {
 			return nil, 0, err
 		}
 		next := n.get(key)
@@ -121,15 +122,28 @@ func (d *document) container(keys []string, want kind) (*node, int, error) {
 		}
 		n = next
 	}
-	return n, len(keys), d.unique(n)
+	return n, len(keys), nil
 }
 
 // unique refuses an object that has a key twice.
 func (d *document) unique(n *node) error {
 	if m := n.twice(); m != nil {
-		return at(d.path, d.data, m.start, fmt.Sprintf("the key %q is there twice", m.key), "remove one of the two; which one the host reads is not clear")
+		return d.isTwice(m)
 	}
 	return nil
+}
+
+// once refuses an object that has this key twice.
+func (d *document) once(n *node, key string) error {
+	first := slices.IndexFunc(n.members, func(m member) bool { return m.key == key })
+	if last := n.last(key); first != last {
+		return d.isTwice(&n.members[last])
+	}
+	return nil
+}
+
+func (d *document) isTwice(m *member) error {
+	return at(d.path, d.data, m.start, fmt.Sprintf("the key %q is there twice", m.key), "remove one of the two; which one the host reads is not clear")
 }
 
 // add puts value at path, whose last key must not be there.
@@ -212,6 +226,11 @@ func (d *document) removeAll(paths [][]string) (*document, []op, error) {
 		return d, nil, nil
 	}
 	for _, path := range paths { // while errors still have their place
+		if holder := d.get(path[:len(path)-1]); holder != nil {
+			if err := d.once(holder, path[len(path)-1]); err != nil {
+				return nil, nil, err
+			}
+		}
 		if n := d.get(path); n != nil && n.kind == object {
 			if err := d.unique(n); err != nil {
 				return nil, nil, err
@@ -238,6 +257,9 @@ func (d *document) remove(path []string) (*document, op, error) {
 	key := path[len(path)-1]
 	holder, n, err := d.container(path[:len(path)-1], object)
 	if err != nil {
+		return nil, o, err
+	}
+	if err := d.once(holder, key); err != nil {
 		return nil, o, err
 	}
 	i := holder.last(key)

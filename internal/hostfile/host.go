@@ -55,6 +55,11 @@ type Host struct {
 	// approve tells what a server needs before the host starts it; nil if that is
 	// nothing.
 	approve func(env Env, scope Scope, name string) (approval, error)
+	// restricts returns what its settings say against tools; nil where that is not
+	// known. toolNames are what it puts before a tool's name, with SERVER for the
+	// server's.
+	restricts func(env Env) ([]rule, error)
+	toolNames []string
 }
 
 // location is where a host has a file.
@@ -72,6 +77,13 @@ type File struct {
 	// Path is absolute, as the host has it: a link is not followed.
 	Path string
 	env  Env
+}
+
+// Written reports whether an install would write to it, and not to another file of the
+// host's and scope.
+func (f File) Written() bool {
+	files := f.Host.Files(f.env, f.Scope)
+	return len(files) > 0 && files[0].Path == f.Path
 }
 
 // String returns "Cursor, /home/u/.cursor/mcp.json".

@@ -17,7 +17,7 @@ func table() []*Host {
 			},
 			refuses: map[Mode]string{Native: "it drops, without a word, every tool whose schema has an anyOf or allOf at its root, " +
 				"and cuts descriptions at about 2,000 characters; compact shows it three tools and every schema whole"},
-			approve: approveClaude,
+			approve: approveClaude, restricts: claudeRules, toolNames: []string{"mcp__SERVER__"},
 		},
 		{
 			Name: "claude-desktop", Title: "Claude Desktop", Mode: Compact, After: restart, Window: true, dialect: standard,
@@ -25,10 +25,7 @@ func table() []*Host {
 		},
 		{
 			Name: "codex", Title: "Codex", Mode: Native, After: "start a new session", dialect: codex,
-			places: []location{
-				{scope: User, path: codexFile},
-				{scope: Project, path: inProject(".codex/config.toml")},
-			},
+			places:  []location{{scope: User, path: codexFile}, {scope: Project, path: inProject(".codex/config.toml")}},
 			approve: approveCodex,
 		},
 		{
@@ -37,10 +34,7 @@ func table() []*Host {
 		},
 		{
 			Name: "vscode", Title: "VS Code", Mode: Compact, After: "start it from the MCP servers view, and trust it when asked", Window: true, dialect: vscode,
-			places: []location{
-				{scope: User, path: func(e Env) string { return e.join(e.support(), "Code/User/mcp.json") }},
-				{scope: Project, path: inProject(".vscode/mcp.json")},
-			},
+			places: []location{{scope: User, path: vscodeFile}, {scope: Project, path: inProject(".vscode/mcp.json")}},
 		},
 		{
 			Name: "windsurf", Title: "Windsurf", Mode: Compact, After: "refresh its MCP servers", Window: true, dialect: standard,
@@ -54,9 +48,7 @@ func table() []*Host {
 			Name: "cline", Title: "Cline", Mode: Compact, After: "start a new session", dialect: cline,
 			places: []location{
 				{scope: User, path: inHome(".cline/data/settings/cline_mcp_settings.json")},
-				{scope: User, other: true, path: func(e Env) string {
-					return e.join(e.support(), "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
-				}},
+				{scope: User, other: true, path: clineExtension},
 			},
 		},
 		{
@@ -67,11 +59,12 @@ func table() []*Host {
 				{scope: Project, path: inProject("opencode.json")},
 				{scope: Project, other: true, path: inProject("opencode.jsonc")},
 			},
+			restricts: opencodeRules, toolNames: []string{"SERVER_"},
 		},
 		{
 			Name: "gemini", Title: "Gemini CLI", Mode: Compact, After: "start a new session", dialect: gemini,
 			places:  []location{{scope: User, path: inHome(".gemini/settings.json")}, {scope: Project, path: inProject(".gemini/settings.json")}},
-			approve: approveGemini,
+			approve: approveGemini, restricts: geminiRules(".gemini"), toolNames: []string{"mcp_SERVER_", "SERVER__"},
 		},
 		{
 			Name: "antigravity", Title: "Antigravity", Mode: Compact, After: "refresh its MCP servers", Window: true, dialect: standard,
@@ -80,7 +73,7 @@ func table() []*Host {
 		{
 			Name: "qwen", Title: "Qwen Code", Mode: Compact, After: "start a new session", dialect: gemini,
 			places:  []location{{scope: User, path: inHome(".qwen/settings.json")}, {scope: Project, path: inProject(".qwen/settings.json")}},
-			approve: approveQwen,
+			approve: approveQwen, restricts: geminiRules(".qwen"), toolNames: []string{"mcp__SERVER__", "SERVER__"},
 		},
 		{
 			Name: "copilot", Title: "Copilot CLI", Mode: Compact, After: "start a new session", dialect: copilot,
@@ -107,6 +100,13 @@ func override(e Env, variable, usual string) string {
 
 func codexFile(e Env) string {
 	return e.join(override(e, "CODEX_HOME", e.join(e.Home, ".codex")), "config.toml")
+}
+
+func vscodeFile(e Env) string { return e.join(e.support(), "Code/User/mcp.json") }
+
+// clineExtension is the file of Cline inside VS Code.
+func clineExtension(e Env) string {
+	return e.join(e.support(), "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json")
 }
 
 // zedFile is where Zed looks: on macOS as on Linux, but on Windows beside the

@@ -1,9 +1,12 @@
 package hostfile
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
+
+	"heddle/internal/config"
 )
 
 const masked = "***"
@@ -38,6 +41,9 @@ func mask(data []byte, f format, shown []span) []byte {
 	}
 	m := &masker{data: data, shown: shown}
 	m.walk(d.root, "", false)
+	for _, c := range comments(data, f) {
+		m.comment(c)
+	}
 	return apply(data, m.splices...)
 }
 
@@ -59,21 +65,121 @@ func (m *masker) walk(n *node, key string, all bool) {
 		}
 	case array:
 		flag := false // the argument before asks for a secret
-		for _, item := range n.items {
-			m.walk(item, key, all || flag)
+		found := secretsOf(n.items)
+		for i, item := range n.items {
+			if item.kind == str && !all && !flag && found[i] != nil {
+				m.replace(item, quote(starred(found[i])))
+			} else {
+				m.walk(item, key, all || flag)
+			}
 			flag = item.kind == str && strings.HasPrefix(item.text, "-") && secretKey.MatchString(item.text) && !strings.Contains(item.text, "=")
 		}
 	case str:
 		if (all || secretKey.MatchString(key)) && !wholeRef.MatchString(n.text) {
 			m.hide(n)
-		} else if shown := maskText(n.text); shown != n.text {
-			m.replace(n, quote(shown))
+		} else {
+			m.text(n, key)
 		}
 	case scalar:
 		if all && n.text != "null" {
 			m.hide(n)
 		}
 	}
+}
+
+// text masks a text by what it looks like, and then as init would cut it.
+func (m *masker) text(n *node, key string) {
+	shown := maskText(n.text)
+	if found := config.SecretsUnder(key, escape(shown)); found != nil {
+		shown = starred(found)
+	}
+	if shown != n.text {
+		m.replace(n, quote(shown))
+	}
+}
+
+// secretsOf cuts a command's arguments as init does.
+func secretsOf(items []*node) [][]config.Piece {
+	texts := make([]string, len(items))
+	for i, item := range items {
+		texts[i] = escape(maskText(item.text))
+	}
+	return config.SecretsOfArgs(texts)
+}
+
+// starred returns a text without its secrets.
+func starred(found []config.Piece) string {
+	var b strings.Builder
+	for _, p := range found {
+		if p.Secret {
+			b.WriteString(masked)
+		} else {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+// quotedText finds texts in a comment, which may be an entry that was taken out: those in
+// double quotes, and those in single ones that stand where a value does. What a colon
+// follows is a key.
+var quotedText = regexp.MustCompile(`("(?:[^"\\\n]|\\.)*")(\s*[:=])?|([:=,\[{(]\s*)'[^'\n]*'`)
+
+// comment masks the texts in a comment.
+func (m *masker) comment(c span) {
+	if !slices.ContainsFunc(m.shown, func(s span) bool { return c.start < s.end && s.start < c.end }) {
+		return
+	}
+	for _, at := range quotedText.FindAllSubmatchIndex(m.data[c.start:c.end], -1) {
+		switch {
+		case at[4] >= 0: // a key
+		case at[2] >= 0:
+			m.splices = append(m.splices, splice{span{c.start + at[2], c.start + at[3]}, `"` + masked + `"`})
+		default:
+			m.splices = append(m.splices, splice{span{c.start + at[7], c.start + at[1]}, `'` + masked + `'`})
+		}
+	}
+}
+
+// comments returns where a file has comments.
+func comments(data []byte, f format) []span {
+	var out []span
+	for i := 0; i < len(data); {
+		end := i
+		switch {
+		case f == tomlFormat && data[i] == '#':
+			end = lineOf(data, i)
+		case f == jsonFormat:
+			end = jsonComment(data, i)
+		}
+		switch {
+		case end > i:
+			out = append(out, span{i, end})
+			i = end
+		case data[i] == '"', f == tomlFormat && data[i] == '\'':
+			i = textEnd(data, i, f)
+		default:
+			i++
+		}
+	}
+	return out
+}
+
+// textEnd returns the offset after the text that begins at i.
+func textEnd(data []byte, i int, f format) int {
+	mark, escapes := data[i:i+1], data[i] == '"'
+	if triple := bytes.Repeat(mark, 3); f == tomlFormat && bytes.HasPrefix(data[i:], triple) {
+		mark = triple
+	}
+	for i += len(mark); i < len(data); i++ {
+		switch {
+		case escapes && data[i] == '\\':
+			i++
+		case bytes.HasPrefix(data[i:], mark):
+			return i + len(mark)
+		}
+	}
+	return len(data)
 }
 
 func (m *masker) hide(n *node) { m.replace(n, `"`+masked+`"`) }

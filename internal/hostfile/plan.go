@@ -28,10 +28,10 @@ type Request struct {
 	// Scope is "" for the host's default.
 	Scope Scope
 	Entry Entry
-	// Replace reports whether heddle stands in for a server, so that the host would
-	// pay for it twice; nil is never. A server that is disabled costs its host
-	// nothing and stays without being asked for.
-	Replace func(Server) bool
+	// Replace says how heddle stands to a server; nil is that it has none. What it runs
+	// just so goes, since the host would pay for it twice; all else stays. A server that
+	// is disabled costs its host nothing and stays without being asked for.
+	Replace func(Server) Standing
 }
 
 // Entry is how a host starts heddle.
@@ -66,14 +66,19 @@ type Change struct {
 	Entry Entry
 	// Files are those to change, the host's own first.
 	Files []FileChange
-	// Removed are the entries that go, Restored the names of those that come back.
+	// Removed are the entries that go, Restored the names of those that come back, and
+	// Stays those of the host's own file that stay beside heddle.
 	Removed  []Server
 	Restored []string
+	Stays    []Stay
 	// Remaining are servers that heddle stands in for and the host still sees, in
 	// files that are not changed: it pays for them twice.
 	Remaining []Server
 	// Notes are what the user has to know or do, most important first.
 	Notes []string
+	// Backups are the files with what the host's files were before heddle came, which
+	// are kept once they are not needed for the way back any more. Apply fills it in.
+	Backups []string
 
 	own      string // the path of the host's own file
 	key      string

@@ -1,10 +1,11 @@
 package hostfile
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 )
 
 // planner makes one install's change.
@@ -18,12 +19,21 @@ type planner struct {
 	// record leads back to the same original of the host's own file.
 	old     *record
 	carried bool
+	// said are notes about the entries of the host's own file, and another is the one
+	// about a heddle that is there already: it is not in the file without heddle, from
+	// which an install over an install starts.
+	said    []string
+	another string
 }
 
 func (p *planner) plan() error {
 	if err := p.own(); err != nil {
 		return err
 	}
+	if p.another != "" {
+		p.change.Notes = append(p.change.Notes, p.another)
+	}
+	p.change.Notes = append(p.change.Notes, p.said...)
 	if err := p.approval(); err != nil {
 		return err
 	}
@@ -38,7 +48,13 @@ func (p *planner) plan() error {
 
 // own plans the host's own file.
 func (p *planner) own() error {
-	return p.edit(p.file.Path, p.file.Host.dialect.format, p.install)
+	if err := p.edit(p.file.Path, p.file.Host.dialect.format, p.install); err != nil {
+		return err
+	}
+	for _, f := range p.change.Files {
+		p.change.Restored = back(p.file, f.Old, f.New, p.entry.Name)
+	}
+	return nil
 }
 
 // approval plans the file in which a host notes what may start.
@@ -188,9 +204,16 @@ func carryValues(was, ops []op) []op {
 	return ops
 }
 
-// parseOr parses a file, or what a new one begins as.
+// parseOr parses a file, or what a new one begins as. One of JSON with nothing but blanks
+// in it is as good as new; a rollback brings them back.
 func parseOr(s snapshot, f format) (*document, error) {
-	if !s.exists {
+	text, mark := bytes.CutPrefix(s.data, []byte(bom))
+	switch blank := len(bytes.TrimSpace(text)) == 0; {
+	case !s.exists:
+		return parse(s.path, f, []byte(f.empty()))
+	case blank && f == jsonFormat && mark:
+		return parse(s.path, f, []byte(bom+f.empty()))
+	case blank && f == jsonFormat:
 		return parse(s.path, f, []byte(f.empty()))
 	}
 	return parse(s.path, f, s.data)
@@ -211,7 +234,7 @@ func (p *planner) remaining() {
 		for _, s := range servers {
 			visible := s.Project == "" || p.env.within(p.env.Cwd, s.Project)
 			gone := f.Path == p.file.Path && s.Project == ""
-			if visible && !gone && !s.Disabled && !s.Heddle && p.request.Replace(s) {
+			if visible && !gone && !s.Disabled && !s.Heddle && p.request.stand(s).Same {
 				p.change.Remaining = append(p.change.Remaining, s)
 			}
 		}
@@ -257,38 +280,63 @@ func (p *planner) install(d *document) (*document, []op, error) {
 		d, ops = next, append(ops, o)
 	}
 	d, more, err := d.removeAll(rest)
+	if err != nil {
+		return nil, nil, err
+	}
+	ops = append(ops, more...)
+	d, more, err = p.admit(d)
 	return d, append(ops, more...), err
 }
 
+// admit adds heddle to the lists of servers that the host starts, where there are any:
+// it would start nothing else.
+func (p *planner) admit(d *document) (*document, []op, error) {
+	var ops []op
+	for _, path := range p.file.Host.dialect.admits {
+		if n := d.get(path); n == nil || n.kind != array || slices.Contains(stringsOf(n), p.entry.Name) {
+			continue
+		}
+		next, o, err := d.addItem(path, p.entry.Name)
+		if err != nil {
+			return nil, nil, err
+		}
+		d, ops = next, append(ops, o)
+	}
+	return d, ops, nil
+}
+
 // going returns the entries that heddle replaces: those that start it in another
-// way, and those that the request names.
+// way, and those that it runs itself. The rest is noted as kept.
 func (p *planner) going(d *document, path []string, keep bool) ([]Server, error) {
 	servers, err := serversOf(p.file, d)
 	if err != nil {
 		return nil, err
 	}
+	p.change.Stays, p.said = nil, nil
 	var stale, gone []Server
 	for _, s := range servers {
 		switch {
 		case s.Project != "", keep && slices.Equal(s.path, path):
 		case s.Heddle, s.Command == escape(p.entry.Binary):
 			stale = append(stale, s)
+			p.another = cmp.Or(p.another, others(s, p.entry))
 		case s.Name == p.entry.Name:
 			return nil, &Error{
 				Path: d.path, Line: s.Line, Column: s.Column,
 				Message: fmt.Sprintf("there is a server %q that is not heddle", s.Name), Hint: "rename that server, then try again",
 			}
-		case p.request.Replace != nil && !s.Disabled && s.Unusable != noObject && p.request.Replace(s):
-			gone = append(gone, s)
+		default:
+			st := Standing{}
+			if s.Unusable != noObject && !s.Disabled {
+				st = p.request.stand(s)
+			}
+			if st.Same {
+				gone = append(gone, s)
+				p.said = append(p.said, st.Differs...)
+			} else {
+				p.change.Stays = append(p.change.Stays, Stay{s, stays(s, st)})
+			}
 		}
 	}
 	return slices.Concat(stale, gone), nil
-}
-
-// SameName returns a Replace for servers that are called one of names, as the
-// host or as heddle writes it.
-func SameName(names ...string) func(Server) bool {
-	return func(s Server) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, s.Name) || name == plainName(s.Name) })
-	}
 }

@@ -22,7 +22,7 @@ func installInto(host, text string) (before, after *document, ops []op, err erro
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	r := Request{Host: host, Replace: func(s Server) bool { return strings.HasPrefix(s.Name, "w") }}
+	r := Request{Host: host, Replace: func(s Server) Standing { return Standing{Same: strings.HasPrefix(s.Name, "w")} }}
 	entry, err := e.complete(f.Host, Entry{Binary: "/usr/local/bin/heddle", Config: "/home/u/heddle.yml"})
 	if err != nil {
 		return nil, nil, nil, err

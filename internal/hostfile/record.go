@@ -15,7 +15,8 @@ import (
 )
 
 // record says how to get back from an install. It is on the disk before the
-// first byte of a host's file changes, and goes when the way back was taken.
+// first byte of a host's file changes. When the way back was taken it is put aside: a
+// host that had the file in memory may write it as it was.
 type record struct {
 	Version int          `json:"version"`
 	Host    string       `json:"host"`
@@ -83,7 +84,12 @@ func (v vault) original(key string, f recordFile) string {
 // load returns the record of a key, and what names its present state; nil if
 // there is none.
 func (v vault) load(key string) (*record, string, error) {
-	snap, err := load(v.path(key))
+	return v.read(v.path(key), func(f recordFile) string { return v.original(key, f) })
+}
+
+// read reads a record whose originals are where original says.
+func (v vault) read(path string, original func(recordFile) string) (*record, string, error) {
+	snap, err := load(path)
 	if err != nil || !snap.exists {
 		return nil, snap.state(), err
 	}
@@ -93,7 +99,7 @@ func (v vault) load(key string) (*record, string, error) {
 	}
 	for i := range r.Files {
 		if f := &r.Files[i]; f.existed() {
-			was, err := load(v.original(key, *f))
+			was, err := load(original(*f))
 			if err != nil {
 				return nil, "", err
 			}
@@ -155,21 +161,77 @@ func (v vault) dropOriginals(key string, r *record) error {
 	return nil
 }
 
-// archive puts a record aside whose way back is closed: what it holds may exist
-// nowhere else.
-func (v vault) archive(key string, now time.Time) error {
-	stamp := now.UTC().Format("20060102T150405.000000000")
+// aside is what begins the names of records that were put aside, then comes when.
+const aside = "old-"
+
+// keptAside is how many records of one file are kept once they are not needed.
+const keptAside = 10
+
+// archive puts a record aside: what it holds may exist nowhere else. It returns where
+// the originals are now, and deletes the oldest of those that were put aside before.
+func (v vault) archive(key string, now time.Time) ([]string, error) {
+	prefix := aside + now.UTC().Format("20060102T150405.000000000") + "-"
 	files, err := filepath.Glob(filepath.Join(v.dir, key+"-*.orig"))
+	if err != nil {
+		return nil, err
+	}
+	var originals []string
+	for _, path := range append(files, v.path(key)) { // the record last: it says that there is something to do
+		to := filepath.Join(v.dir, prefix+filepath.Base(path))
+		if err := os.Rename(path, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, reason(path, err)
+		}
+		if strings.HasSuffix(to, ".orig") {
+			originals = append(originals, to)
+		}
+	}
+	return originals, v.prune(key)
+}
+
+// archived lists the records of key that were put aside, the latest first.
+func (v vault) archived(key string) ([]string, error) {
+	paths, err := filepath.Glob(filepath.Join(v.dir, aside+"*-"+key+".json"))
+	slices.Sort(paths)
+	slices.Reverse(paths)
+	return paths, err
+}
+
+// prune deletes what was put aside long ago.
+func (v vault) prune(key string) error {
+	paths, err := v.archived(key)
 	if err != nil {
 		return err
 	}
-	for _, path := range append(files, v.path(key)) { // the record last: it says that there is something to do
-		aside := filepath.Join(v.dir, "old-"+stamp+"-"+filepath.Base(path))
-		if err := os.Rename(path, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return reason(path, err)
+	for _, path := range paths[min(len(paths), keptAside):] {
+		originals, err := filepath.Glob(strings.TrimSuffix(path, ".json") + "-*.orig")
+		if err != nil {
+			return err
+		}
+		for _, old := range append(originals, path) {
+			if err := os.Remove(old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return reason(old, err)
+			}
 		}
 	}
 	return nil
+}
+
+// latest returns the record that was put aside last, and where the original of f is; nil
+// if there is none that can be read.
+func (v vault) latest(key string, f File) (r *record, original string) {
+	paths, err := v.archived(key)
+	if err != nil || len(paths) == 0 {
+		return nil, ""
+	}
+	stem := strings.TrimSuffix(paths[0], ".json")
+	at := func(f recordFile) string { return stem + "-" + f.Original[:16] + ".orig" }
+	if r, _, err = v.read(paths[0], at); err != nil || r == nil {
+		return nil, ""
+	}
+	if own := r.file(f.Path); own != nil && own.existed() {
+		original = at(*own)
+	}
+	return r, original
 }
 
 // Installation is one that can be rolled back.
@@ -195,7 +257,7 @@ func (e *Editor) Installed() ([]Installation, error) {
 	var out []Installation
 	for _, entry := range entries {
 		key, ok := strings.CutSuffix(entry.Name(), ".json")
-		if !ok || strings.HasPrefix(key, "old-") || strings.HasPrefix(key, ".") {
+		if !ok || strings.HasPrefix(key, aside) || strings.HasPrefix(key, ".") {
 			continue
 		}
 		r, _, err := e.vault().load(key)

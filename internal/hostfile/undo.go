@@ -16,17 +16,15 @@ func (e *Editor) PlanRollback(host string, scope Scope) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Change{Action: "rollback", Host: f.Host, Scope: f.Scope, key: e.vault().key(f)}
+	c := &Change{Action: "rollback", Host: f.Host, Scope: f.Scope, own: f.Path, key: e.vault().key(f)}
 	r, before, err := e.vault().load(c.key)
 	if err != nil {
 		return nil, err
 	}
 	if r == nil {
-		hint := "`heddle install` has not been run for it, or was rolled back"
-		if servers, err := Read(f); err == nil && slices.ContainsFunc(servers, func(s Server) bool { return s.Heddle && s.Project == "" }) {
-			hint = "heddle is in the file, but put there by hand: use `heddle uninstall`"
+		if r, err = e.again(c, f); err != nil {
+			return nil, err
 		}
-		return nil, &Error{Path: f.Path, Message: "there is nothing to roll back", Hint: hint, Err: ErrNotInstalled}
 	}
 	c.before = before
 	c.record = r
@@ -37,6 +35,29 @@ func (e *Editor) PlanRollback(host string, scope Scope) (*Change, error) {
 	}
 	c.tellAfter()
 	return c, nil
+}
+
+// again returns the record of a rollback that was made before, if heddle is in the file
+// as it was then: a host that had read the file before the rollback has written it from
+// memory since.
+func (e *Editor) again(c *Change, f File) (*record, error) {
+	now, err := load(f.Path)
+	if err != nil {
+		return nil, err
+	}
+	r, original := e.vault().latest(c.key, f)
+	if own := r.file(f.Path); own != nil && own.stands(now, f.Host.dialect.format) {
+		c.Notes = append(c.Notes, "the host wrote the file from memory after heddle had left it: close the host before you start it again")
+		return r, nil
+	}
+	hint := "`heddle install` has not been run for it, or was rolled back"
+	if servers, err := Read(f); err == nil && slices.ContainsFunc(servers, func(s Server) bool { return s.Heddle && s.Project == "" }) {
+		hint = "heddle is in the file, but put there by hand: use `heddle uninstall`"
+	}
+	if original != "" {
+		hint += "; the file as it was before the last install is kept as " + original
+	}
+	return nil, &Error{Path: f.Path, Message: "there is nothing to roll back", Hint: hint, Err: ErrNotInstalled}
 }
 
 // back plans the way back of one file.
@@ -73,7 +94,9 @@ func (e *Editor) back(c *Change, was *recordFile, own File) error {
 	if err := now.writable(); err != nil {
 		return err
 	}
-	c.note(was.Ops)
+	if was.Path == own.Path {
+		c.Restored = back(own, change.Old, change.New, "")
+	}
 	was.Undone = digest(change.New)
 	if change.New == nil {
 		was.Undone = absent
@@ -100,15 +123,6 @@ func (e *Editor) reverse(now snapshot, f format, was *recordFile) ([]byte, error
 		return nil, nil
 	}
 	return out.data, nil
-}
-
-// note lists what an undoing brings back.
-func (c *Change) note(ops []op) {
-	for _, o := range ops {
-		if !o.Add {
-			c.Restored = append(c.Restored, o.name())
-		}
-	}
 }
 
 // stuck adds to an error where the original is.

@@ -23,17 +23,19 @@ var sessionColumns = []string{
 	"native_bytes", "surface_bytes", "native_tokens", "surface_tokens",
 }
 
-func (r *Row) appendArgs(args []any) []any {
+func (r *Row) appendArgs(args []any, mask masking) []any {
+	clean := mask.clean
 	return append(args,
-		r.Time.UnixMicro(), clean(r.Principal), clean(r.Session), clean(r.Mode), clean(r.Tool), clean(r.Server), clean(r.Name),
-		clean(r.Kind), flag(r.IsError), encodeDecisions(r.Decisions), clean(r.Form),
+		r.Time.UnixMicro(), clean(string(r.Principal)), clean(r.Session), clean(r.Mode), clean(r.Tool), clean(r.Server), clean(r.Name),
+		clean(string(r.Kind)), flag(r.IsError), encodeDecisions(r.Decisions, clean), clean(string(r.Form)),
 		r.Queue.Microseconds(), r.Policy.Microseconds(), r.Upstream.Microseconds(), r.Deliver.Microseconds(), r.Total.Microseconds(),
 		r.UpstreamBytes, r.DeliveredBytes, r.UpstreamTokens.arg(), r.DeliveredTokens.arg(), r.DefinitionTokens.arg(), flag(r.CacheHit))
 }
 
-func (s *SessionRow) appendArgs(args []any) []any {
+func (s *SessionRow) appendArgs(args []any, mask masking) []any {
+	clean := mask.clean
 	return append(args,
-		clean(s.ID), s.Started.UnixMicro(), clean(s.Principal), clean(s.Mode), clean(s.Client), clean(s.ClientVersion), clean(s.Protocol),
+		clean(s.ID), s.Started.UnixMicro(), clean(string(s.Principal)), clean(s.Mode), clean(s.Client), clean(s.ClientVersion), clean(s.Protocol),
 		s.NativeBytes, s.SurfaceBytes, s.NativeTokens.arg(), s.SurfaceTokens.arg())
 }
 

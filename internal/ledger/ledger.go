@@ -30,6 +30,9 @@ type Options struct {
 	Keep time.Duration
 	// Queue is how many rows may wait to be written; 0 is 8192.
 	Queue int
+	// Mask hides secrets in texts before they are written; nil hides none. Only the
+	// goroutine of Run calls it.
+	Mask func(string) string
 	// Logger is told what goes wrong, once a cause; nil discards.
 	Logger *slog.Logger
 	// Now is the clock of the rows; nil is time.Now.
@@ -42,6 +45,7 @@ type Ledger struct {
 	path    string
 	keep    time.Duration
 	log     *slog.Logger
+	mask    masking
 	now     func() time.Time
 	queue   queue
 	flush   chan chan error
@@ -73,6 +77,7 @@ func New(o Options) *Ledger {
 		path:  o.Path,
 		keep:  o.Keep,
 		log:   o.Logger,
+		mask:  o.Mask,
 		now:   o.Now,
 		queue: queue{max: o.Queue, wake: make(chan struct{}, 1)},
 		flush: make(chan chan error),

@@ -163,8 +163,19 @@ func plain[S ~string](s S) bool {
 	return true
 }
 
+// masking hides secrets in texts; nil hides none.
+type masking func(string) string
+
+// clean is the other clean for what is stored: a name may be a secret by mistake.
+func (m masking) clean(s string) string {
+	if m != nil {
+		s = m(s)
+	}
+	return clean(s)
+}
+
 // encodeDecisions returns d as JSON text, nil for none.
-func encodeDecisions(d []heddle.Decision) any {
+func encodeDecisions(d []heddle.Decision, clean func(string) string) any {
 	if len(d) == 0 {
 		return nil
 	}

@@ -59,6 +59,7 @@ type store struct {
 	many    *sql.Stmt
 	session *sql.Stmt
 	args    []any
+	mask    masking
 }
 
 // open opens or creates the file and brings its schema up to date. A file that
@@ -239,7 +240,7 @@ func (s *store) insert(ctx context.Context, b *batch) error {
 			return err
 		}
 		for i := range b.sessions {
-			s.args = b.sessions[i].appendArgs(s.args[:0])
+			s.args = b.sessions[i].appendArgs(s.args[:0], s.mask)
 			if _, err := s.session.ExecContext(ctx, s.args...); err != nil {
 				return err
 			}
@@ -266,7 +267,7 @@ func (s *store) insertCalls(ctx context.Context, rows []Row) error {
 		}
 		s.args = s.args[:0]
 		for i := range rows[:n] {
-			s.args = rows[i].appendArgs(s.args)
+			s.args = rows[i].appendArgs(s.args, s.mask)
 		}
 		if _, err := stmt.ExecContext(ctx, s.args...); err != nil {
 			return err

@@ -191,6 +191,7 @@ func (w *writer) attempt(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		s.mask = w.l.mask
 		w.store = s
 	}
 	return w.store.insert(ctx, &w.batch)

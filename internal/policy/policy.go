@@ -1,17 +1,19 @@
 // Package policy decides about calls. It owns who may call what (allow and deny
-// lists), rules for single parameters, and the check of arguments against the
-// tool's own schema; and it runs them as one ordered chain, before a call and after
-// it.
+// lists), rules for single parameters, the check of arguments against the tool's
+// own schema, how often, to which addresses and with what texts a tool is called,
+// what must be confirmed, and what is said of a result; and it runs all that as one
+// ordered chain, before a call and after it.
 //
-// It does no I/O and never asks anyone: a check that wants a question answered
-// returns [Ask], and the gateway asks. Decisions carry names of rules and JSON
-// pointers, never values.
+// It does no I/O but by the resolver that it is given, and never asks anyone: a
+// check that wants a question answered returns [Ask], and the gateway asks.
+// Decisions carry names of rules and JSON pointers, never values.
 //
-// Start reading at [Policy.Before]. A new guard is one file with a type that is a
-// check, and one line in New.
+// Start reading at [Policy.Before], then [Policy.After]. A new guard is one file
+// with a type that is a check, and one line in New.
 package policy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +22,7 @@ import (
 	"sync"
 
 	"heddle"
+	"heddle/internal/policy/inject"
 	"heddle/internal/policy/schema"
 )
 
@@ -38,6 +41,14 @@ type Config struct {
 	// Params holds rules by tool pattern, then parameter: a name, or a JSON pointer
 	// if it begins with "/".
 	Params map[string]map[string]ParamRule
+	// Confirm holds patterns of tools that ask the user first, or "destructive".
+	Confirm []string
+	// RateLimit, SSRF and Injection say what calls are held to.
+	RateLimit RateLimit
+	SSRF      SSRF
+	Injection *Injection
+	// Secrets is "off", "warn" or "mask": what becomes of secrets in results.
+	Secrets string
 	// SchemaCache is how many compiled schemas are kept; 0 means the default.
 	SchemaCache int
 }
@@ -47,6 +58,9 @@ type Config struct {
 type ServerRules struct {
 	Allow []string
 	Deny  []string
+	// AllowPrivateHosts are what arguments of the server's tools may lead to although
+	// it is private. No meaning in a profile.
+	AllowPrivateHosts []string
 }
 
 // Policy is a compiled configuration. It is immutable but for its caches, and safe
@@ -59,7 +73,15 @@ type Policy struct {
 	params  []paramRules
 	schemas *schema.Cache
 	checks  []check
-	after   []afterCheck
+
+	rates     *rates
+	addresses *addresses // nil checks none
+	injection *Injection
+	confirm   confirmation
+	results   results
+
+	ssrf         string              // the mode, for people
+	privateHosts map[string][]string // by server, likewise
 
 	mu    sync.RWMutex
 	known map[heddle.ToolRef]Access
@@ -75,12 +97,6 @@ type check interface {
 	// before looks at s, and may change its arguments and add decisions. A verdict
 	// other than Allow ends the chain.
 	before(ctx context.Context, s *state) outcome
-}
-
-// afterCheck is one guard behind a call. The result that it returns is what
-// everything later sees.
-type afterCheck interface {
-	after(ctx context.Context, call *heddle.Call, tool *heddle.Tool, res heddle.Result) (heddle.Result, []heddle.Decision, error)
 }
 
 // state is a call on its way through the checks.
@@ -129,6 +145,20 @@ func New(c Config) (*Policy, error) {
 	if p.params, err = newParams(c.Params); err != nil {
 		return nil, err
 	}
+	if p.rates, err = newRates(c.RateLimit); err != nil {
+		return nil, err
+	}
+	if p.addresses, err = newAddresses(c.SSRF, c.Servers); err != nil {
+		return nil, err
+	}
+	if p.confirm, err = newConfirmation(c.Confirm); err != nil {
+		return nil, err
+	}
+	p.results.secrets, p.injection = cmp.Or(c.Secrets, "off"), c.Injection
+	p.ssrf, p.privateHosts = cmp.Or(c.SSRF.Mode, "metadata"), map[string][]string{}
+	for name, r := range c.Servers {
+		p.privateHosts[name] = r.AllowPrivateHosts
+	}
 	// The order counts: what may not be called is not looked at, and parameter rules
 	// judge the arguments that go up, after the schema check has parsed what a model
 	// sent as text.
@@ -136,9 +166,25 @@ func New(c Config) (*Policy, error) {
 		authorization{p},
 		arguments{p.schemas},
 		parameters{p.params},
+		p.rates,
 	}
+	if p.addresses != nil {
+		p.checks = append(p.checks, p.addresses)
+	}
+	if i := c.Injection; i != nil {
+		detector := inject.New(i.level())
+		p.checks = append(p.checks, injections{detector, i.Mode == "block"})
+		if i.Results != "off" {
+			p.results.detector, p.results.block = detector, i.Results == "block"
+		}
+	}
+	p.checks = append(p.checks, p.confirm)
 	return p, nil
 }
+
+// Inherit goes on where the policy before a reload left off: what hosts have used up
+// of a rate limit that did not change is not forgiven.
+func (p *Policy) Inherit(old *Policy) { p.rates.inherit(old.rates) }
 
 func (p *Policy) addServer(name string, r ServerRules) (err error) {
 	p.servers[name], err = newLists("servers."+name+".tools.", r, true)
@@ -238,23 +284,6 @@ func (p *Policy) Before(ctx context.Context, call *heddle.Call, tool *heddle.Too
 		}
 	}
 	return Verdict{Arguments: s.args, Decisions: s.decisions}
-}
-
-// After runs the checks behind a call, in order. The result that it returns is the
-// one that everything later uses; res itself if no check changed it. An error
-// withholds the result.
-func (p *Policy) After(ctx context.Context, call *heddle.Call, tool *heddle.Tool, res heddle.Result) (heddle.Result, []heddle.Decision, error) {
-	var decisions []heddle.Decision
-	for _, c := range p.after {
-		var d []heddle.Decision
-		var err error
-		res, d, err = c.after(ctx, call, tool, res)
-		decisions = append(decisions, d...)
-		if err != nil {
-			return heddle.Result{}, decisions, err
-		}
-	}
-	return res, decisions, nil
 }
 
 // authorization asks the lists again. The catalog holds authorized tools only; this

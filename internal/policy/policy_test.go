@@ -310,9 +310,9 @@ func TestParameterRules(t *testing.T) {
 
 func TestAfterPassesResultsUntouched(t *testing.T) {
 	res := heddle.Result{Raw: json.RawMessage(`{"content":[]}`)}
-	got, decisions, err := newPolicy(t, Config{}).After(t.Context(), callOf(""), toolOf("s", "t", ""), res)
-	if err != nil || len(decisions) > 0 || &got.Raw[0] != &res.Raw[0] {
-		t.Errorf("got %s, %v, %v, want the same bytes", got.Raw, decisions, err)
+	got := newPolicy(t, Config{}).After(t.Context(), callOf(""), toolOf("s", "t", ""), res)
+	if got.Withheld != nil || got.Warning != "" || len(got.Decisions) > 0 || &got.Result.Raw[0] != &res.Raw[0] {
+		t.Errorf("got %+v, want the same bytes", got)
 	}
 }
 

@@ -115,5 +115,5 @@ func (m *compact) find(ctx context.Context, g *gateway.Gateway, c *heddle.Call) 
 	if err != nil {
 		return heddle.Delivery{}, err
 	}
-	return heddle.Delivery{Raw: textResult(text), Form: heddle.FormOwn}, nil
+	return heddle.Delivery{Raw: textResult(text), Form: heddle.FormOwn, Definitions: true}, nil
 }

@@ -79,7 +79,7 @@ func testLedger(t *testing.T, mode string) {
 		{"up_create_issue", "up", "create_issue", "invalid_arguments", false, "", "schema refused required"},
 		{"up_args", "up", "args", "", false, "exact", "schema changed parsed /ids"},
 		{"up_nothing", "", "", "unknown_tool", false, "", ""},
-		{"up_secret_purge", "", "", "unknown_tool", false, "", ""},
+		{"up_secret_purge", "", "", "unknown_tool", false, "", `authorization refused deny "up_secret_*"`},
 		{"up_slow", "up", "slow", "timeout", false, "", ""},
 		{"up_slow", "up", "slow", "cancelled", false, "", ""},
 		{"read_result", "", "", readKind, false, "", ""},

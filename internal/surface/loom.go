@@ -55,7 +55,7 @@ func (l loom) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (hed
 	if run == nil || !g.SQL() {
 		return g.Call(ctx, c)
 	}
-	return g.Own(ctx, c, func(ctx context.Context) (heddle.Delivery, error) {
+	return g.Reading(ctx, c, func(ctx context.Context) (heddle.Delivery, error) {
 		text, err := run(ctx, g.Loom(), c)
 		if err != nil {
 			return heddle.Delivery{}, err

@@ -28,7 +28,7 @@ type mesh struct {
 func newMesh(reads bool) *mesh {
 	return &mesh{
 		reads:       reads,
-		definitions: minify.NewCache(minify.DefaultSize, func(t *heddle.Tool) json.RawMessage { return minify.Definition(t.Definition) }),
+		definitions: minify.NewCache(minify.DefaultSize, func(t *heddle.Tool) json.RawMessage { return minify.Definition(catalog.Written(t)) }),
 		signatures:  minify.NewCache(minify.DefaultSize, func(t *heddle.Tool) string { return schema.Signature("", t) }),
 	}
 }
@@ -68,16 +68,12 @@ func (m *mesh) Tools(g *gateway.Gateway, p heddle.Principal, booted bool) []json
 
 // Call implements [Mode].
 func (m *mesh) Call(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
-	answer := func(f func(*gateway.Gateway, *heddle.Call) (json.RawMessage, error)) (heddle.Delivery, error) {
+	answer := func(f func(*gateway.Gateway, *heddle.Call) (heddle.Delivery, error)) (heddle.Delivery, error) {
 		return g.Own(ctx, c, func(ctx context.Context) (heddle.Delivery, error) {
 			ctx, cancel := context.WithTimeout(ctx, listWait)
 			defer cancel()
 			g.Booted(ctx) // servers that are still starting are given a moment
-			raw, err := f(g, c)
-			if err != nil {
-				return heddle.Delivery{}, err
-			}
-			return heddle.Delivery{Raw: raw, Form: heddle.FormOwn}, nil
+			return f(g, c)
 		})
 	}
 	switch c.Tool {
@@ -110,38 +106,40 @@ const (
 )
 
 // search answers mesh_search_tools, a line a match.
-func (m *mesh) search(g *gateway.Gateway, c *heddle.Call) (json.RawMessage, error) {
+func (m *mesh) search(g *gateway.Gateway, c *heddle.Call) (d heddle.Delivery, err error) {
 	var query, server string
 	var limit json.RawMessage
-	if err := fields(c.Arguments, map[string]*string{"query": &query, "server": &server}, map[string]*json.RawMessage{"limit": &limit}); err != nil {
-		return nil, err
+	if err = fields(c.Arguments, map[string]*string{"query": &query, "server": &server}, map[string]*json.RawMessage{"limit": &limit}); err != nil {
+		return d, err
 	}
 	n := defaultMatches
 	if limit != nil {
-		var err error
 		if n, err = strconv.Atoi(string(limit)); err != nil || n < 1 || n > mostMatches {
-			return nil, invalid(heddle.Violation{Path: "/limit", Keyword: "type", Message: fmt.Sprintf("a whole number from 1 to %d is expected", mostMatches)})
+			return d, invalid(heddle.Violation{Path: "/limit", Keyword: "type", Message: fmt.Sprintf("a whole number from 1 to %d is expected", mostMatches)})
 		}
 	}
 	matches, nothing, err := g.Search(c.Principal, query, server, n)
 	if err != nil {
-		return nil, err
+		return d, err
 	}
 	if len(matches) == 0 {
-		return textResult(nothing), nil
+		return heddle.Delivery{Raw: textResult(nothing), Form: heddle.FormOwn}, nil
 	}
 	about := g.Introduce(c.Principal, matches, func(server string) bool { return m.told.once(c.Session, server) })
-	return textResult(m.list(matches, about)), nil
+	text, hit := m.list(matches, about)
+	return heddle.Delivery{Raw: textResult(text), Form: heddle.FormOwn, Definitions: true, CacheHit: hit}, nil
 }
 
 // list writes the matches, one a line with its score. The last ones are left out
-// where there are too many.
-func (m *mesh) list(matches []catalog.Match, about string) string {
+// where there are too many. hit says that all signatures were in the cache.
+func (m *mesh) list(matches []catalog.Match, about string) (text string, hit bool) {
+	hit = true
 	var b strings.Builder
 	b.WriteString(about)
 	b.WriteString("Best first, with scores. Run one with mesh_invoke_tool; mesh_describe_tool says more.\n")
 	for i, match := range matches {
-		signature, _ := m.signatures.Get(match.Tool)
+		signature, cached := m.signatures.Get(match.Tool)
+		hit = hit && cached
 		line := fmt.Sprintf("%.1f %s%s", match.Score, match.Tool.Ref, signature)
 		if text := minify.Brief(match.Tool.Description, 120); text != "" {
 			line += " — " + text
@@ -152,36 +150,36 @@ func (m *mesh) list(matches []catalog.Match, about string) string {
 		}
 		b.WriteString(line + "\n")
 	}
-	return b.String()
+	return b.String(), hit
 }
 
 // describe answers mesh_describe_tool with the definition, in lines.
-func (m *mesh) describe(g *gateway.Gateway, c *heddle.Call) (json.RawMessage, error) {
+func (m *mesh) describe(g *gateway.Gateway, c *heddle.Call) (d heddle.Delivery, err error) {
 	var server, name string
 	var small json.RawMessage
-	if err := fields(c.Arguments, map[string]*string{"server": &server, "tool_name": &name}, map[string]*json.RawMessage{"minify": &small}); err != nil {
-		return nil, err
+	if err = fields(c.Arguments, map[string]*string{"server": &server, "tool_name": &name}, map[string]*json.RawMessage{"minify": &small}); err != nil {
+		return d, err
 	}
 	switch {
 	case name == "":
-		return nil, invalid(heddle.Violation{Path: "/tool_name", Keyword: "required", Message: "the tool's name is required"})
+		return d, invalid(heddle.Violation{Path: "/tool_name", Keyword: "required", Message: "the tool's name is required"})
 	case server == "" && !strings.Contains(name, "::"):
-		return nil, invalid(heddle.Violation{Path: "/server", Keyword: "required", Message: "the server's name is required"})
+		return d, invalid(heddle.Violation{Path: "/server", Keyword: "required", Message: "the server's name is required"})
 	case small != nil && string(small) != "true" && string(small) != "false":
-		return nil, invalid(heddle.Violation{Path: "/minify", Keyword: "type", Message: "true or false is expected"})
+		return d, invalid(heddle.Violation{Path: "/minify", Keyword: "type", Message: "true or false is expected"})
 	}
 	tool, err := g.Tool(c.Principal, server, name)
 	if err != nil {
-		return nil, err
+		return d, err
 	}
-	definition := tool.Definition
+	definition, hit := catalog.Written(tool), false
 	if string(small) != "false" {
-		definition, _ = m.definitions.Get(tool)
+		definition, hit = m.definitions.Get(tool)
 	}
 	const room = maxMeshAnswer - 1024 // for the ends of lines
 	short, cut := minify.Outline(definition, room)
 	if cut && string(small) == "false" {
-		definition, _ = m.definitions.Get(tool)
+		definition, hit = m.definitions.Get(tool)
 		short, _ = minify.Outline(definition, room)
 	}
 	text := string(minify.Lines(short))
@@ -191,7 +189,7 @@ func (m *mesh) describe(g *gateway.Gateway, c *heddle.Call) (json.RawMessage, er
 			text += fmt.Sprintf(" read_result {\"result_ref\":%q} pages all of it.", ref)
 		}
 	}
-	return textResult(text), nil
+	return heddle.Delivery{Raw: textResult(text), Form: heddle.FormOwn, Definitions: true, CacheHit: hit}, nil
 }
 
 // whole captures a definition that is shown in part, for hosts that have
@@ -252,9 +250,9 @@ type meshState struct {
 const bytesPerToken = 4.3
 
 // status answers mesh_status, the same as text and as structured content.
-func (m *mesh) status(g *gateway.Gateway, c *heddle.Call) (json.RawMessage, error) {
-	if err := fields(c.Arguments, nil, nil); err != nil {
-		return nil, err
+func (m *mesh) status(g *gateway.Gateway, c *heddle.Call) (d heddle.Delivery, err error) {
+	if err = fields(c.Arguments, nil, nil); err != nil {
+		return d, err
 	}
 	var s meshState
 	var bytes, own int
@@ -273,11 +271,11 @@ func (m *mesh) status(g *gateway.Gateway, c *heddle.Call) (json.RawMessage, erro
 	s.Servers = s.Servers[:shown]
 	structured, err := json.Marshal(s)
 	if err != nil {
-		return nil, fmt.Errorf("mesh status: %w", err)
+		return d, fmt.Errorf("mesh status: %w", err)
 	}
 	raw := textResult(text)
 	raw = append(raw[:len(raw)-1], `,"structuredContent":`...)
-	return append(append(raw, structured...), '}'), nil
+	return heddle.Delivery{Raw: append(append(raw, structured...), '}'), Form: heddle.FormOwn}, nil
 }
 
 // text writes the state in lines, with as many servers as fit.

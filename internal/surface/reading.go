@@ -29,7 +29,7 @@ func readResultDefinition(g *gateway.Gateway) json.RawMessage {
 
 // readCaptured answers read_result: a page, a search, or a query's rows.
 func readCaptured(ctx context.Context, g *gateway.Gateway, c *heddle.Call) (heddle.Delivery, error) {
-	return g.Own(ctx, c, func(ctx context.Context) (heddle.Delivery, error) {
+	return g.Reading(ctx, c, func(ctx context.Context) (heddle.Delivery, error) {
 		r, err := reading(c.Arguments)
 		if err != nil {
 			return heddle.Delivery{}, err

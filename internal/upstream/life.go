@@ -376,6 +376,8 @@ func (s *session) gone() error {
 type failure struct {
 	code, text string
 	tail       []string
+	stray      int64 // lines on stdout that are no messages
+	strayFirst []string
 	modern     bool // the next start should begin the new way
 }
 
@@ -403,15 +405,17 @@ func notStarted(command string, err error) *failure {
 // diagnose says why a handshake or a session failed.
 func (l *life) diagnose(err error) *failure {
 	f := &failure{}
+	code, said := l.instead()
 	if errors.Is(err, errStartTimeout) || errors.Is(err, context.DeadlineExceeded) {
-		f.code = "handshake_timeout"
+		f.code = cmp.Or(code, "handshake_timeout")
 		f.text = fmt.Sprintf("handshake timeout: no answer within %s of its start", l.s.cfg.StartTimeout)
 	} else {
 		l.afterEnd(f, err)
 	}
-	if n, first := l.session.stray.get(); n > 0 && f.code != "exited" {
-		f.text += fmt.Sprintf("; it wrote %d lines to stdout that are no protocol messages, first %q", n, l.s.deps.mask(first[0]))
+	if f.code == code || code == codeNoProtocol && f.code != "exited" {
+		f.text += "; " + said
 	}
+	f.stray, f.strayFirst = l.session.stray.get()
 	f.text = printable([]byte(f.text), 600) // it may quote the server
 	f.tail = l.tail()
 	return f

@@ -195,9 +195,12 @@ func TestReasonsOfAStartThatFails(t *testing.T) {
 		{"killed", "exited", shell("kill -9 $$"), []string{"killed"}},
 		{"closes stdout", "exited", shell("exec >&-; exec sleep 1000"), []string{"closed its stdout"}},
 		{"never answers", "handshake_timeout", server(mcptest.Options{NeverInit: true, Discover: "ignore"}), []string{"handshake timeout", "1.5s"}},
-		{"echoes", "handshake_timeout", func(c *Config) { c.Command, c.Env = "cat", []string{"PATH=" + os.Getenv("PATH")} }, []string{"handshake timeout", "an echo of initialize"}},
+		{"echoes", "no_protocol", func(c *Config) { c.Command, c.Env = "cat", []string{"PATH=" + os.Getenv("PATH")} }, []string{"handshake timeout", "an echo of initialize"}},
 		{"sleeps", "handshake_timeout", shell("exec sleep 1000"), []string{"handshake timeout"}},
-		{"speaks nonsense", "handshake_timeout", shell("echo Welcome to s3cr3t-token; exec sleep 1000"), []string{"Welcome to [redacted]"}},
+		{"speaks nonsense", "no_protocol", shell("echo Welcome to s3cr3t-token; exec sleep 1000"), []string{"handshake timeout", "Welcome to [redacted]"}},
+		{"speaks HTTP", "no_protocol", shell("read x; echo HTTP/1.1 400 Bad Request; exec sleep 1000"), []string{"HTTP/1.1 400"}},
+		{"wants a login", "login", shell("echo Please log in at https://id.example/s3cr3t-token >&2; exec sleep 1000"), []string{"log in at https://id.example/[redacted]"}},
+		{"logs on stderr", "handshake_timeout", shell("echo warming up >&2; exec sleep 1000"), []string{"handshake timeout"}},
 		{"refuses initialize", "handshake_failed", server(mcptest.Options{InitError: json.RawMessage(`{"code":-32000,"message":"licence missing"}`)}), []string{"licence missing"}},
 		{"unknown version", "protocol_version", server(mcptest.Options{Version: "1999-01-01"}), []string{"1999-01-01"}},
 		{"no version", "protocol_version", server(mcptest.Options{Version: "-"}), nil},
@@ -209,7 +212,7 @@ func TestReasonsOfAStartThatFails(t *testing.T) {
 			cfg := config("bad")
 			cfg.MaxAttempts = 0
 			c.set(&cfg)
-			if c.code == "handshake_timeout" {
+			if c.code == "handshake_timeout" || c.code == "no_protocol" || c.code == "login" {
 				cfg.StartTimeout = 1500 * time.Millisecond // longer than the wait for server/discover
 			}
 			st := start(t, cfg).until("failed", func(st Status) bool { return st.State == StateFailed })
@@ -220,6 +223,35 @@ func TestReasonsOfAStartThatFails(t *testing.T) {
 				if !strings.Contains(st.Reason, p) {
 					t.Errorf("the reason is %q, without %q", st.Reason, p)
 				}
+			}
+		})
+	}
+}
+
+// TestStatusWhileStarting wants what a server says in place of an answer to be known
+// long before its time is over.
+func TestStatusWhileStarting(t *testing.T) {
+	processTest(t)
+	for _, c := range []struct {
+		name, code, script string
+		part               string
+	}{
+		{"text on stdout", "no_protocol", "echo Server listening on port 3000 with s3cr3t-token; exec sleep 1000", "Server listening on port 3000 with [redacted]"},
+		{"login on stderr", "login", "echo Please authorize this client by visiting https://id.example/x >&2; exec sleep 1000", "visiting https://id.example/x"},
+		{"words on stderr", "", "echo loading the model >&2; exec sleep 1000", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			cfg := config("slow")
+			cfg.Command, cfg.Args, cfg.Env, cfg.StartTimeout = "sh", []string{"-c", c.script}, []string{"PATH=" + os.Getenv("PATH")}, time.Hour
+			r := start(t, cfg)
+			var st Status
+			mcptest.Eventually(t, func() bool { st = r.Status(); return len(st.Stderr) > 0 || st.Stray > 0 }, "a word")
+			if st.State != StateStarting || st.Code != c.code || !strings.Contains(st.Reason, c.part) {
+				t.Errorf("%s, code %q, reason %q; want code %q and %q", st.State, st.Code, st.Reason, c.code, c.part)
+			}
+			if c.code == "no_protocol" && (len(st.StrayFirst) != 1 || !strings.Contains(st.StrayFirst[0], "[redacted]")) {
+				t.Errorf("lines %q", st.StrayFirst)
 			}
 		})
 	}

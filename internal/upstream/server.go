@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,8 +48,9 @@ type Server struct {
 	breaker *breaker
 	places  chan struct{} // max_concurrency
 	session atomic.Pointer[session]
-	twin    *Server       // nil for a twin
-	wake    chan struct{} // somebody wants an idle server
+	opening atomic.Pointer[life] // one that has not shaken hands yet
+	twin    *Server              // nil for a twin
+	wake    chan struct{}        // somebody wants an idle server
 	modern  modernProbe
 	proven  atomic.Bool // a session of it was ready once
 
@@ -71,6 +73,8 @@ type status struct {
 	restarts int
 	retry    time.Time
 	tail     []string // stderr at the last failure
+	stray    int64    // lines on stdout then that were no messages
+	noise    []string // the first of them
 	pid      int
 	protocol string
 	modern   bool // the server refuses initialize: begin with server/discover
@@ -225,6 +229,7 @@ func (s *Server) failed(err error, pause time.Duration, fresh bool) bool {
 		}
 		st.booted = st.booted || !second
 		st.reason, st.code, st.tail, st.pid = f.text, f.code, f.tail, 0
+		st.stray, st.noise = f.stray, f.strayFirst
 		st.modern = st.modern || second
 		if second { // it knows better, so it may come at once
 			pause = 0
@@ -276,8 +281,10 @@ func (s *Server) live(ctx context.Context) error {
 	}
 	defer life.close()
 	place.watch(life.proc)
+	s.opening.Store(life)
 	startCtx, cancel := context.WithTimeoutCause(ctx, s.cfg.StartTimeout, errStartTimeout)
 	err = life.handshake(startCtx)
+	s.opening.Store(nil)
 	cancel()
 	place.release()
 	if err != nil {
@@ -591,12 +598,22 @@ func (s *Server) Status() Status {
 	if !st.retry.IsZero() {
 		out.NextRetry = &st.retry
 	}
-	if sess := s.session.Load(); sess != nil {
+	sess := s.session.Load()
+	switch life := s.opening.Load(); {
+	case sess != nil:
 		out.InFlight, out.Late, out.BadBytes = sess.inFlight(), sess.late.Load(), sess.conn.BadBytes()
 		out.Stray, out.StrayFirst = sess.stray.get()
-		for i := range out.StrayFirst {
-			out.StrayFirst[i] = s.deps.mask(out.StrayFirst[i])
+	case life != nil && st.state == StateStarting:
+		out.Stderr = life.tail()
+		out.Stray, out.StrayFirst = life.session.stray.get()
+		if code, said := life.instead(); code != "" {
+			out.Code, out.Reason = code, "no answer yet; "+said
 		}
+	case st.state != StateReady && st.state != StateIdle:
+		out.Stray, out.StrayFirst = st.stray, slices.Clone(st.noise)
+	}
+	for i := range out.StrayFirst {
+		out.StrayFirst[i] = s.deps.mask(out.StrayFirst[i])
 	}
 	return out
 }

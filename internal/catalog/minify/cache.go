@@ -44,13 +44,14 @@ func (c *Cache[V]) Get(t *heddle.Tool) (v V, hit bool) {
 	if t.Fingerprint == "" {
 		return c.make(t), false
 	}
-	if v, ok := c.find(t.Fingerprint); ok {
+	key := t.Fingerprint + t.Note // which comes and goes with what guards are told
+	if v, ok := c.find(key); ok {
 		c.hits.Add(1)
 		return v, true
 	}
 	c.misses.Add(1)
 	v = c.make(t) // outside the lock: it may take milliseconds, and twice does no harm
-	c.keep(t.Fingerprint, v)
+	c.keep(key, v)
 	return v, false
 }
 

@@ -2,9 +2,10 @@
 // or somewhere that a request made for a stranger must not reach.
 //
 // It is pure: it resolves nothing and reads nothing. An address that carries an
-// IPv4 address inside IPv6 (mapped, NAT64, 6to4, Teredo, ISATAP) is what it
-// carries. Start at [Classify]; [Special] is the question that most callers have,
-// and [Metadata] the one that is asked of every address without exception.
+// IPv4 address inside IPv6 (mapped, NAT64, 6to4, ISATAP) is what it carries. Start
+// at [Classify], and for text at [Parse]; [Special] is the question that most
+// callers have, and [Metadata] the one that is asked of every address without
+// exception.
 package address
 
 import "net/netip"
@@ -205,7 +206,7 @@ func carried(a netip.Addr) (inner []netip.Addr, tunnel bool) {
 		return []netip.Addr{at(2)}, true
 	case teredo.Contains(a): // the server, and the client with its bits turned over
 		client := [4]byte{^b[12], ^b[13], ^b[14], ^b[15]}
-		return []netip.Addr{at(4), netip.AddrFrom4(client)}, true
+		return []netip.Addr{at(4), netip.AddrFrom4(client)}, false // its relays are gone: reserved at best
 	case compatible.Contains(a) && b[12] != 0: // ::1 and :: are no such thing; the form itself is long dead
 		return []netip.Addr{at(12)}, false
 	case b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe && b[8]&^0x03 == 0: // ISATAP, under any prefix
