@@ -38,7 +38,7 @@ func (g *Gateway) Forward(ctx context.Context, o Origin, method string, params j
 		if wire.Member(params, "cursor") != nil {
 			return nil, heddle.NewRPCError(codeInvalidParams, "unknown cursor: heddle lists everything on one page")
 		}
-		return g.others(ctx).list(method), nil
+		return g.listed(g.others(ctx), method), nil
 	case "resources/read":
 		raw, err := g.read(ctx, r)
 		return g.judged(raw, err, "contents", func(line string) any {
@@ -61,6 +61,30 @@ func (g *Gateway) Forward(ctx context.Context, o Origin, method string, params j
 		return g.complete(ctx, r)
 	}
 	return nil, heddle.NewRPCError(codeNoMethod, fmt.Sprintf("%q is not supported", method))
+}
+
+// listed returns the result of a list method. An item whose texts address the model has
+// a line of heddle's own in its description, or is left out.
+func (g *Gateway) listed(o *others, method string) json.RawMessage {
+	var items []json.RawMessage
+	for _, item := range o.lists[method] {
+		switch line := g.policy.Read(item); {
+		case line == "":
+			items = append(items, item)
+		case !g.policy.Blocks():
+			items = append(items, described(item, line))
+		}
+	}
+	return listOf(method, items)
+}
+
+// described puts a line before an item's description, which it may not have yet.
+func described(item json.RawMessage, line string) json.RawMessage {
+	if text, ok := wire.Unquote(wire.Member(item, "description")); ok {
+		return wire.Replace(item, "description", wire.Quote(line+"\n"+text))
+	}
+	out := append([]byte(`{"description":`), wire.Quote(line)...)
+	return append(append(out, ','), item[1:]...) // it has a name at least
 }
 
 // judged puts a line of heddle's own at the head of a list that reaches the model,
@@ -348,11 +372,11 @@ func (o *others) addPrompt(s *upstream.Server, item json.RawMessage) {
 	o.lists[upstream.ListPrompts] = append(o.lists[upstream.ListPrompts], item)
 }
 
-// list returns the result of a list method.
-func (o *others) list(method string) json.RawMessage {
+// listOf returns a result of a list method.
+func listOf(method string, items []json.RawMessage) json.RawMessage {
 	b := append([]byte(`{"`), upstream.ListKey(method)...)
 	b = append(b, `":[`...)
-	for i, item := range o.lists[method] {
+	for i, item := range items {
 		if i > 0 {
 			b = append(b, ',')
 		}

@@ -54,14 +54,21 @@ func (p *Policy) Released(_ context.Context, call *heddle.Call, tool *heddle.Too
 	return p.results.judge(tool, res, false)
 }
 
-func (r *results) judge(tool *heddle.Tool, res heddle.Result, block bool) Seen {
-	seen := Seen{Result: res}
+func (r *results) judge(tool *heddle.Tool, res heddle.Result, block bool) (seen Seen) {
+	defer func() {
+		if p := recover(); p != nil { // a fault in a search must not cost a good answer
+			seen = Seen{Result: res, Decisions: []heddle.Decision{{Check: "results", Action: "noted", Rule: fmt.Sprintf("not searched: %v", p)}}}
+		}
+	}()
+	seen = Seen{Result: res}
 	var lines []string
+	// Both look at what the server sent: masking changes nothing that instructs.
+	instructions := r.beside(res.Raw)
 	if line, decision := r.mask(&seen.Result, tool); decision != nil {
 		seen.Decisions = append(seen.Decisions, *decision)
 		lines = append(lines, line)
 	}
-	for _, f := range r.instructions(seen.Result.Raw) {
+	for _, f := range instructions() {
 		seen.Findings = append(seen.Findings, Finding{Rule: f.Rule, Pointer: f.Pointer, Start: f.Start, End: f.End})
 	}
 	if len(seen.Findings) > 0 {
@@ -76,6 +83,27 @@ func (r *results) judge(tool *heddle.Tool, res heddle.Result, block bool) Seen {
 	}
 	seen.Warning = strings.TrimSpace(strings.Join(lines, " "))
 	return seen
+}
+
+// large is how long a result is, in bytes, that is searched for secrets and for
+// instructions side by side.
+const large = 128 << 10
+
+// beside begins to look for instructions and returns what waits for the findings.
+func (r *results) beside(raw json.RawMessage) func() []inject.Placed {
+	if r.detector == nil || r.secrets == "off" || len(raw) < large {
+		return func() []inject.Placed { return r.instructions(raw) }
+	}
+	found := make(chan []inject.Placed, 1)
+	go func() {
+		defer func() {
+			if recover() != nil { // as with every fault in here, the result is none the worse
+				found <- nil
+			}
+		}()
+		found <- r.instructions(raw)
+	}()
+	return func() []inject.Placed { return <-found }
 }
 
 // mask looks for secrets in a result and, in that mode, hides them.

@@ -47,7 +47,7 @@ const (
 	quoting                        // for example, such as
 	turn                           // "system:" at the beginning of a line
 	marker                         // <|im_start|>, </tool_result>
-	mail                           // an address
+	aside                          // instead of summarising: the task is put aside
 	cease                          // drop, in languages that put it last
 	bot                            // agent, model: ai, or else
 	addressed                      // ai that is spoken to
@@ -58,7 +58,7 @@ const (
 	soft                           // silently: as quiet, but weaker
 	yours                          // your prompt, the text above: what a model was told
 	claim                          // I am your developer
-	whenask                        // whenever someone asks
+	verb                           // give, choose, hide: what one may be told to do
 	others                         // other, another
 	hinted                         // show, ask: as tell, but weaker
 	cipher                         // words of an attack in ROT13 or backwards
@@ -77,5 +77,5 @@ var conceptNames = map[string]concepts{
 	"reading": reading, "you": you, "must": must, "now": now, "tool": tool, "run": run, "send": send, "erase": erase, "pay": pay, "secret": secret,
 	"dest": dest, "not": not, "tell": tell, "user": user, "quiet": quiet, "prompt": prompt, "reveal": reveal, "exact": exact, "persona": persona,
 	"act": act, "norule": norule, "vendor": vendor, "update": update, "before": before, "approved": approved, "read": read,
-	"ended": ended, "suspect": suspect, "threat": threat, "quoting": quoting, "turn": turn, "marker": marker, "mail": mail, "cease": cease, "bot": bot, "addressed": addressed, "guards": guards, "matter": matter, "whom": whom, "party": party, "soft": soft, "sofar": sofar, "utter": utter, "person": person, "nextcall": nextcall, "yours": yours, "claim": claim, "whenask": whenask, "others": others, "hint": hinted, "cipher": cipher, "decode": decode, "obey": obey, "hailed": hailed,
+	"ended": ended, "suspect": suspect, "threat": threat, "quoting": quoting, "turn": turn, "marker": marker, "aside": aside, "cease": cease, "bot": bot, "addressed": addressed, "guards": guards, "matter": matter, "whom": whom, "party": party, "soft": soft, "sofar": sofar, "utter": utter, "person": person, "nextcall": nextcall, "yours": yours, "claim": claim, "verb": verb, "others": others, "hint": hinted, "cipher": cipher, "decode": decode, "obey": obey, "hailed": hailed,
 }

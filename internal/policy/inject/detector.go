@@ -3,6 +3,7 @@ package inject
 import (
 	"encoding/json"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"heddle/internal/policy/inject/normal"
@@ -64,17 +65,19 @@ func New(l Level) *Detector {
 // shortest is the shortest text that can say anything, in bytes.
 const shortest = 8
 
-// Text returns what it finds in text; nil if that is nothing.
+// Text returns what it finds in text, in no order; nil if that is nothing.
 func (d *Detector) Text(ch Channel, text string) []Finding {
 	if len(text) < shortest {
 		return nil
 	}
-	e, err := theEngine()
-	if err != nil {
-		return nil
-	}
 	t := normal.Normalise(text)
-	return d.judge(e, &t, false)
+	out := d.judge(&t, false)
+	for _, f := range hidden(ch, t.Invisible) {
+		if f.Score >= d.threshold {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // scratch is what judging a text needs for a while.
@@ -90,40 +93,44 @@ const (
 	overlap = 2 * window
 )
 
-func (d *Detector) judge(e *engine, t *normal.Text, loose bool) []Finding {
+// judge returns what it finds in a text and in what is encoded in it. loose texts have
+// lost the gaps between their words.
+func (d *Detector) judge(t *normal.Text, loose bool) []Finding {
 	var out []Finding
 	for from := 0; ; {
 		to := len(t.Folded)
 		if to-from > chunk {
-			to = from + chunk
-			for to > from && !utf8.RuneStart(t.Folded[to]) {
-				to--
-			}
+			to = runeStart(t.Folded, from+chunk)
 		}
-		out = append(out, d.judgePart(e, t, from, to, loose)...)
+		out = append(out, d.judgePart(t, from, to, loose)...)
 		if to == len(t.Folded) {
 			break
 		}
-		for from = to - overlap; !utf8.RuneStart(t.Folded[from]); from-- {
-		}
+		from = runeStart(t.Folded, to-overlap)
 	}
 	for i := range t.Parts {
 		p := &t.Parts[i]
-		inner := Detector{d.threshold * 6 / 10}
-		if f := inner.judge(e, &p.Text, true); len(f) > 0 {
+		if f := d.inner().judge(&p.Text, true); len(f) > 0 {
 			out = append(out, Finding{f[0].Rule, p.Start, p.End, f[0].Score})
-		}
-	}
-	for _, s := range t.Invisible {
-		if s.Kind == normal.Tags || s.Kind == normal.Selectors && s.End-s.Start > 16 {
-			out = append(out, Finding{ruleNames[concealed], s.Start, s.End, 100})
 		}
 	}
 	return out
 }
 
+// inner is the detector for texts that were encoded: who does so has a reason.
+func (d *Detector) inner() *Detector { return &Detector{d.threshold * 6 / 10} }
+
+// runeStart returns the beginning of the character at byte i of s.
+func runeStart(s string, i int) int {
+	for i > 0 && !utf8.RuneStart(s[i]) {
+		i--
+	}
+	return i
+}
+
 // judgePart judges bytes from to to of the folded text.
-func (d *Detector) judgePart(e *engine, t *normal.Text, from, to int, loose bool) []Finding {
+func (d *Detector) judgePart(t *normal.Text, from, to int, loose bool) []Finding {
+	e := theEngine()
 	w := e.pool.Get().(*scratch)
 	defer e.pool.Put(w)
 	s := t.Folded[from:to]
@@ -147,7 +154,7 @@ func (d *Detector) judgePart(e *engine, t *normal.Text, from, to int, loose bool
 	}
 	for _, text := range deciphered(s, w.hits) {
 		inner := normal.Text{Folded: text}
-		if f := (&Detector{d.threshold * 6 / 10}).judge(e, &inner, true); len(f) > 0 {
+		if f := d.inner().judge(&inner, true); len(f) > 0 {
 			out = append(out, Finding{f[0].Rule, t.Source(from), t.Source(to), f[0].Score})
 			break
 		}
@@ -162,7 +169,7 @@ func addressees(s string, hits []hit) {
 		if h.means&(ai|bot) == 0 {
 			continue
 		}
-		if inside(hits, i, person) {
+		if inside(hits, i, person|turn) {
 			h.means &^= ai | bot
 			continue
 		}
@@ -176,33 +183,34 @@ func addressees(s string, hits []hit) {
 				called = 2
 			}
 		}
-		spoken := vocative(s, hits, i)
+		spoken, begins := vocative(s, hits, i)
 		switch {
-		case called == 2, h.means&ai != 0 && (called == 1 || spoken):
+		case called == 2, h.means&ai != 0 && begins:
 			h.means |= addressed
-		case spoken:
+		case spoken, called == 1 && h.means&ai != 0:
 			h.means |= hailed
 		}
 	}
 }
 
-// vocative reports whether hit i begins a clause and is followed by a comma or a colon
-// that is none of a transcript.
-func vocative(s string, hits []hit, i int) bool {
-	const short = 3 // ai, llm: also names in programs
+// vocative reports whether hit i is followed by a comma or a colon as those are who are
+// spoken to, and whether it begins a clause, as it does before orders.
+func vocative(s string, hits []hit, i int) (spoken, begins bool) {
 	rest := s[hits[i].end:]
-	if s[hits[i].start] < 0x80 && hits[i].end-hits[i].start <= short {
-		return false
-	}
-	if rest == "" || !strings.HasPrefix(rest, ", ") && rest[0] != ':' && !(rest[0] == ',' && s[hits[i].start] >= 0x80) {
-		return false
+	switch {
+	case rest == "" || rest[0] != ',' && rest[0] != ':':
+		return false, false
+	case rest[0] == ',' && s[hits[i].start] < utf8.RuneSelf && (hits[i].end-hits[i].start <= short || !strings.HasPrefix(rest, ", ")):
+		return false, false // an item of a list, a name in a program
 	}
 	before := strings.TrimRight(s[:hits[i].start], " ")
-	if rest[0] == ',' && before != "" && bounded(rune(before[len(before)-1])) && !strings.HasSuffix(before, `\n`) {
-		return false
-	}
-	return !inside(hits, i, turn)
+	r, _ := utf8.DecodeLastRuneInString(before)
+	begins = before == "" || !unicode.IsLetter(r) && !unicode.IsDigit(r) || strings.HasSuffix(before, `\n`)
+	return begins || rest[0] == ':', begins
 }
+
+// short is the size of words that are also names in programs: ai, llm, bot.
+const short = 3
 
 // inside reports whether hit i is part of one that means c.
 func inside(hits []hit, i int, c concepts) bool {
@@ -229,9 +237,4 @@ func (d *Detector) JSON(ch Channel, raw json.RawMessage) []Placed {
 		return true
 	})
 	return out
-}
-
-// Arguments returns what it finds in the arguments of a call.
-func (d *Detector) Arguments(raw, schema json.RawMessage) []Placed {
-	return d.JSON(Argument, raw)
 }

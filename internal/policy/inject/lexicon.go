@@ -15,11 +15,12 @@ var lexiconFiles embed.FS
 
 // entry is a word or a phrase of a lexicon.
 type entry struct {
-	text  string // folded; a space is any gap
-	means concepts
-	bound bool // ends where a word ends
-	stem  bool // may go on to the end of the word
-	line  bool // begins a line
+	text   string // folded; a space is any gap
+	means  concepts
+	bound  bool // ends where a word ends
+	stem   bool // may go on to the end of the word
+	line   bool // begins a line
+	within bool // stands within a word: @
 }
 
 // readLexicon reads all languages. Words that are given twice have both meanings.
@@ -80,7 +81,7 @@ func newEntry(w string, means concepts) (entry, error) {
 	if means&marker != 0 {
 		return entry{text: w, means: means}, nil
 	}
-	e := entry{means: means, line: means&turn != 0}
+	e := entry{means: means, line: means&turn != 0, within: w == "@"}
 	text, stem := strings.CutSuffix(w, "*")
 	e.text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '-' || r == '_' }), " ")
 	if e.text == "" {

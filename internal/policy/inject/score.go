@@ -109,7 +109,7 @@ func (p *pattern) match(s string, hits []hit, i, n int, tries *int) (int, bool) 
 		if *tries--; *tries < 0 {
 			return 0, false
 		}
-		if int(hits[j].start) < from || hits[j].means&st.want == 0 || !st.cross && apart(s[from:hits[j].start]) {
+		if hits[j].means&st.want&deeds != 0 && negated(hits, j) || int(hits[j].start) < from || hits[j].means&st.want == 0 || !st.cross && apart(s[from:hits[j].start]) {
 			continue
 		}
 		if end, ok := p.match(s, hits, j, n+1, tries); ok {
@@ -118,6 +118,9 @@ func (p *pattern) match(s string, hits []hit, i, n int, tries *int) (int, bool) 
 	}
 	return 0, false
 }
+
+// deeds are what one may be told not to do.
+const deeds = send | erase | pay | reveal | run | drop
 
 // apart reports whether s, which is between two words, keeps them apart: a sentence, a
 // paragraph or an item ends in it, or it is code.
@@ -216,7 +219,7 @@ func weigh(t *normal.Text, from int, s string, hits []hit, f []firing) {
 		switch {
 		case within(t.Hidden, from+f[i].start, from+f[i].end):
 			f[i].points = f[i].points * 16 / 10
-		case about >= 1 && quoted(s, f[i].start, f[i].end):
+		case about >= 2 && quoted(s, f[i].start, f[i].end):
 			f[i].points = f[i].points * 3 / 10
 		case about >= 4:
 			f[i].points = f[i].points * 4 / 10
@@ -263,10 +266,18 @@ func quoted(s string, start, end int) bool {
 	before := s[max(0, start-reach):start]
 	before = before[strings.LastIndexByte(before, '\n')+1:]
 	after := s[end:min(len(s), end+reach)]
-	for _, q := range [...]string{`"`, "`"} {
-		if strings.Count(before, q)%2 == 1 && strings.Contains(after, q) {
+	for _, q := range [...]byte{'"', '`'} {
+		open := strings.LastIndexByte(before, q)
+		if strings.Count(before, string(q))%2 == 1 && strings.IndexByte(after, q) >= 0 && !structural(before[:open]) {
 			return true
 		}
 	}
 	return false
+}
+
+// structural reports whether a quotation mark behind s begins a value of an object or a
+// list rather than a quotation.
+func structural(s string) bool {
+	s = strings.TrimRight(s, " ")
+	return strings.HasSuffix(s, `":`) || strings.HasSuffix(s, "[") || strings.HasSuffix(s, "{") || strings.HasSuffix(s, `",`)
 }

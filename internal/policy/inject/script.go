@@ -15,23 +15,6 @@ func bounded(r rune) bool {
 	return unicode.Is(unicode.Cyrillic, r)
 }
 
-// beginsWord reports whether a word can begin at byte i of s: after no letter, or after
-// an escape for a line end.
-func beginsWord(s string, i int) bool {
-	if i == 0 {
-		return true
-	}
-	c := s[i-1]
-	if c >= utf8.RuneSelf {
-		r, _ := utf8.DecodeLastRuneInString(s[:i])
-		return !unicode.Is(unicode.Cyrillic, r)
-	}
-	if !bounded(rune(c)) {
-		return true
-	}
-	return i > 1 && s[i-2] == '\\' && (c == 'n' || c == 't' || c == 'r')
-}
-
 func endsWord(s string, i int) bool {
 	if i == len(s) {
 		return true

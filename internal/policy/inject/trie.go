@@ -1,6 +1,8 @@
 package inject
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -16,6 +18,7 @@ type hit struct {
 // nothing goes on: most words of a text cost two or three steps.
 type trie struct {
 	root  [256]uint16 // node by first byte; 0 is none
+	pairs []uint16    // node by two letters, which settles most words
 	nodes []node
 	// labels and targets are the edges of all nodes, each node's in order.
 	labels  []byte
@@ -31,18 +34,32 @@ type node struct {
 // space stands for any gap between the words of a phrase.
 const space = ' '
 
+// letters is how many there are in ASCII.
+const letters = 26
+
 // widestGap is how many bytes may part the words of a phrase.
 const widestGap = 4
 
 // newTrie builds a trie of entries, which must be sorted by their text.
-func newTrie(entries []entry) *trie {
-	t := &trie{entries: entries, nodes: make([]node, 1, 16<<10)}
+func newTrie(entries []entry) (*trie, error) {
+	t := &trie{entries: entries, nodes: make([]node, 1, 32<<10)}
 	t.grow(0, 0, len(entries), 0)
+	if len(t.nodes) > math.MaxUint16 {
+		return nil, fmt.Errorf("lexicon: %d nodes are too many", len(t.nodes))
+	}
 	for i := range t.nodes[0].nEdges {
 		t.root[t.labels[i]] = t.targets[i]
 	}
 	t.nodes = slices.Clip(t.nodes)
-	return t
+	t.pairs = make([]uint16, letters*letters)
+	for a := range letters {
+		for b := range letters {
+			if n := t.root['a'+a]; n != 0 {
+				t.pairs[a*letters+b] = t.next(&t.nodes[n], byte('a'+b))
+			}
+		}
+	}
+	return t, nil
 }
 
 // grow makes the edges of node n, which has the entries from to to, alike up to depth.
@@ -98,20 +115,25 @@ func (t *trie) hits(s string, into []hit) []hit {
 				i++
 				continue
 			}
-			if n != 0 {
-				into = t.walk(s, i, n, into)
+			j := i + 1
+			if c >= 'a' && j < len(s) && s[j] >= 'a' && s[j] <= 'z' {
+				n = t.pairs[int(c-'a')*letters+int(s[j]-'a')]
+				j++
 			}
-			for i++; i < len(s) && kinds[s[i]] == letterKind; i++ {
+			if n != 0 {
+				into = t.walk(s, i, j, n, into)
+			}
+			for i = j; i < len(s) && kinds[s[i]] == letterKind; i++ {
 			}
 		case k == cyrillicKind:
 			if n != 0 {
-				into = t.walk(s, i, n, into)
+				into = t.walk(s, i, i+1, n, into)
 			}
 			for i += 2; i < len(s) && kinds[s[i]] == cyrillicKind; i += 2 {
 			}
 		default:
 			if n != 0 {
-				into = t.walk(s, i, n, into)
+				into = t.walk(s, i, i+1, n, into)
 			}
 			i++
 		}
@@ -119,9 +141,9 @@ func (t *trie) hits(s string, into []hit) []hit {
 	return into
 }
 
-// walk adds the words that begin at byte i of s, which leads to node n.
-func (t *trie) walk(s string, i int, n uint16, into []hit) []hit {
-	for j := i + 1; ; {
+// walk adds the words that begin at byte i of s, which leads to node n at byte j.
+func (t *trie) walk(s string, i, j int, n uint16, into []hit) []hit {
+	for {
 		at := &t.nodes[n]
 		for k := range int(at.nEnds) {
 			e := &t.entries[int(at.entries)+k]
@@ -203,7 +225,7 @@ func (e *entry) ends(s string, i, j int) (int, bool) {
 	switch {
 	case e.bound && !endsWord(s, j), e.line && !beginsLine(s, i):
 		return 0, false
-	case e.means == mail && (i == 0 || j == len(s) || kinds[s[i-1]] != letterKind || kinds[s[j]] != letterKind):
+	case e.within && (i == 0 || j == len(s) || kinds[s[i-1]] != letterKind || kinds[s[j]] != letterKind):
 		return 0, false
 	}
 	for e.stem && j < len(s) && !endsWord(s, j) {
