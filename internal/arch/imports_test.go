@@ -94,7 +94,6 @@ var mayUse = map[string]string{
 	"internal/ledger":               "modernc.org/sqlite",
 	"internal/secret":               "github.com/coregx/ahocorasick",
 	"internal/policy/limit":         "golang.org/x/time",
-	"internal/policy/inject":        "github.com/coregx/ahocorasick",
 	"internal/policy/inject/normal": "golang.org/x/text",
 	"internal/policy/definition":    "github.com/coregx/ahocorasick golang.org/x/text",
 	"internal/policy/ssrf":          "golang.org/x/net golang.org/x/text",
