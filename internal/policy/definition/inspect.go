@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 
+	"heddle/internal/policy/inject/normal"
 	"heddle/internal/walk"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Finding is one thing that is wrong with a definition.
@@ -102,15 +105,29 @@ func (i *inspection) text(s string, at func() string) {
 	if strings.IndexByte(s, ' ') < 0 && len(s) < minToken && isASCII(s) {
 		return // one word, too short to be anything in code
 	}
-	if instructs(plain(s), enough) {
+	text := normal.Normalise(s)
+	if instructs(text.Folded, enough) {
 		i.add(ruleInstruction, at())
 	}
-	for _, hidden := range decoded(s) {
-		if instructs(hidden, enoughHidden) {
-			i.add(ruleEncoded, at())
-			return
+	if encoded(&text) {
+		i.add(ruleEncoded, at())
+	}
+}
+
+// encoded says that a text has an instruction that no person reads: encoded as a whole,
+// or letter by letter.
+func encoded(text *normal.Text) bool {
+	for _, h := range text.Hidden {
+		if instructs(text.Folded[h.Start:h.End], enoughHidden) {
+			return true
 		}
 	}
+	for i := range text.Parts {
+		if p := &text.Parts[i].Text; instructs(p.Folded, enoughHidden) || encoded(p) {
+			return true
+		}
+	}
+	return false
 }
 
 // minToken is the length of the shortest word that may be an encoded sentence.
@@ -142,7 +159,7 @@ func (i *inspection) parameter(t *walk.Text) {
 func apart(name string) string {
 	var b strings.Builder
 	lower := false
-	for _, r := range plain(name) {
+	for _, r := range norm.NFKC.String(name) {
 		upper := r >= 'A' && r <= 'Z'
 		switch {
 		case r == '_' || r == '-' || r == '.':

@@ -36,7 +36,7 @@ func TestInspectText(t *testing.T) {
 		{fmt.Sprintf("id %x", order), ruleEncoded},
 		{fmt.Sprintf("bytes % x", order), ruleEncoded},
 		{fmt.Sprintf("bits %08b", []byte(order)), ruleEncoded},
-		{strings.ReplaceAll(order, "e", "&#101;"), ruleEncoded},
+		{strings.ReplaceAll(order, "e", "&#101;"), ruleInstruction},
 		{"Uploads a file. The token is sent in the Authorization header.", ""},
 		{"You MUST ask the user before you call this. Never pass a password.", ""},
 		{`Finds prompt injection such as "ignore previous instructions".`, ""},

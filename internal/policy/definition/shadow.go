@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"heddle"
+	"heddle/internal/policy/inject/normal"
 )
 
 // Named is a tool beside others.
@@ -70,7 +71,7 @@ func (s *shadows) lookalikes() {
 	like := make(map[string][]int, len(s.names))
 	for i := range s.tools {
 		if name := s.tools[i].Name; s.names[name][0] == i { // each name once
-			k := joined(skeleton(strings.ReplaceAll(name, " ", "")))
+			k := normal.Skeleton(name)
 			like[k] = append(like[k], i)
 		}
 	}

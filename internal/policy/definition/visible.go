@@ -31,6 +31,9 @@ func hasControl(s string) bool {
 	return false
 }
 
+// What follows is stricter than normal.Invisible: a definition has no use for a
+// character without width at the edge of a word either, nor for a lone return.
+
 // hasInvisible says that a text has characters that a person does not see, or that
 // move what is seen. Emoji are joined by some, and some scripts are written with them:
 // those are left alone where they have a use.
