@@ -77,12 +77,13 @@ func rateValue(r limit.Rate) string {
 	return "{rate: " + quoted(limit.Rate{N: r.N, Per: r.Per}.String()) + ", burst: " + strconv.Itoa(r.Burst) + "}"
 }
 
-// fetches are words in names and commands of servers that open pages and addresses
-// for their user, whose own machine is one of them.
-var fetches = regexp.MustCompile(`(?i)(^|[^a-z])(browser|browser-?use|playwright|puppeteer|selenium|chrome|chromium|devtools|firefox|webdriver|fetch|http|curl|postman|openapi|swagger|rest|api-?client|scrape|crawl|lighthouse)`)
+// fetches are words in names and commands of servers that open addresses for their
+// user, whose own machine is one of them, or that write down texts, in which links to it
+// are ordinary.
+var fetches = regexp.MustCompile(`(?i)(^|[^a-z])(browser|browser-?use|filesystem|file|editor|git|github|gitlab|notion|obsidian|memory|jira|confluence|linear|slack|playwright|puppeteer|selenium|chrome|chromium|devtools|firefox|webdriver|fetch|http|curl|postman|openapi|swagger|rest|api-?client|scrape|crawl|lighthouse)`)
 
 // localHosts are what a new file lets a server's arguments name although it is
-// private: this machine, for servers that open addresses.
+// private: this machine, for servers that open addresses or keep texts.
 func (s *server) localHosts() []string {
 	words := append([]string{s.name, s.Command}, s.Args...)
 	for _, w := range words {

@@ -10,14 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestLocalHosts wants servers that open addresses for their user to be let to this
-// machine, and no others.
+// TestLocalHosts wants servers that open addresses for their user, or keep texts with
+// links, to be let to this machine, and no others.
 func TestLocalHosts(t *testing.T) {
 	r := request(t, map[string]string{".mcp.json": `{"mcpServers": {
 		"playwright": {"command": "npx", "args": ["-y", "@playwright/mcp@latest"]},
 		"web": {"command": "uvx", "args": ["mcp-server-fetch"]},
 		"devtools": {"command": "npx", "args": ["chrome-devtools-mcp"]},
-		"github": {"command": "docker", "args": ["run", "ghcr.io/github/github-mcp-server", "--url", "https://http.example/"]},
+		"weather": {"command": "docker", "args": ["run", "example/weather", "--url", "https://http.example/"]},
 		"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]}
 	}}`})
 	p, err := New(r)
@@ -35,7 +35,7 @@ func TestLocalHosts(t *testing.T) {
 		}
 	}
 	slices.Sort(local)
-	if diff := cmp.Diff([]string{"devtools", "playwright", "web"}, local); diff != "" {
+	if diff := cmp.Diff([]string{"devtools", "files", "playwright", "web"}, local); diff != "" {
 		t.Error(diff)
 	}
 }

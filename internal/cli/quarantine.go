@@ -10,6 +10,7 @@ import (
 
 	"heddle/internal/daemon"
 	"heddle/internal/quarantine"
+	"heddle/internal/secret"
 	"heddle/internal/wire"
 
 	"github.com/spf13/cobra"
@@ -34,17 +35,19 @@ func (a *app) quarantineCommand() *cobra.Command {
 		Use: "list", Short: "List what is withheld, the newest first", Args: exactArgs(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error { return a.quarantineList() },
 	}
+	exact := false
 	show := &cobra.Command{
 		Use: "show ID", Short: "Show a withheld result, and what was found in it",
-		Long: "Show what was found in a withheld result, with the text around it, and the result. What a terminal would act on, and\nwhat cannot be seen, is escaped. With --json, the exact result.",
+		Long: "Show what was found in a withheld result, with the text around it, and the result. What a terminal would act on, and\nwhat cannot be seen, is escaped, and secrets are masked. With --json --exact, the result as the server wrote it.",
 		Args: exactArgs(1, 1, "the ID that the host was told, like q_12"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.quarantineShow(args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.quarantineShow(args[0], exact) },
 	}
 	release := &cobra.Command{
 		Use: "release ID", Short: "Let a withheld result through to the host that it was for",
 		Args: exactArgs(1, 1, "the ID that the host was told, like q_12"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.quarantineRelease(args[0]) },
 	}
+	show.Flags().BoolVar(&exact, "exact", false, "show secrets too")
 	for _, sub := range []*cobra.Command{list, show, release} {
 		a.jsonFlag(sub)
 		c.AddCommand(sub)
@@ -95,10 +98,13 @@ func foundIn(i *quarantine.Item) string {
 	return plain(strings.Join(rules, ", "))
 }
 
-func (a *app) quarantineShow(id string) error {
+func (a *app) quarantineShow(id string, exact bool) error {
 	item, raw, err := a.quarantine().Get(id)
 	if err != nil {
 		return quarantineError(err)
+	}
+	if !exact {
+		raw, _ = secret.MaskJSON(raw)
 	}
 	out := struct {
 		quarantine.Item
@@ -123,7 +129,7 @@ func (a *app) quarantineRelease(id string) error {
 		return quarantineError(err)
 	}
 	return a.emit(item, func() {
-		fmt.Fprintf(a.out, "%s is released: in the session that it was withheld from, read_result with result_ref %s has it.\n", id, id)
+		fmt.Fprintf(a.out, "%s is released: read_result with result_ref %s has it, in any host of yours.\n", id, id)
 	})
 }
 

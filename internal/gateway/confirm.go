@@ -33,17 +33,27 @@ func (g *Gateway) ask(ctx context.Context, c *heddle.Call, t *heddle.Tool, v pol
 	if c.Protocol != nil {
 		return g.askBack(c, t, v, params)
 	}
+	if capabilities := c.Host.Capabilities(); capabilities != nil && !asksForms(capabilities) {
+		return d, unasked(c, v, nil)
+	}
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
 	answer, err := c.Host.Request(ctx, "elicitation/create", params)
 	rpc := (*heddle.RPCError)(nil)
 	switch {
 	case errors.As(err, &rpc):
-		return d, unasked(v, err)
+		return d, unasked(c, v, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return d, unconfirmed(v, "The user has not answered whether this call may be made. Ask them, then call again.", err)
 	}
 	return d, answered(v, answer, err)
+}
+
+// asksForms reports whether a host that can do this shows its user a form: one that
+// names other ways alone does not.
+func asksForms(capabilities json.RawMessage) bool {
+	way := wire.Member(capabilities, "elicitation")
+	return way != nil && (wire.Member(way, "form") != nil || wire.Member(way, "url") == nil)
 }
 
 // answered reads the user's answer.
@@ -56,7 +66,11 @@ func answered(v policy.Verdict, answer json.RawMessage, err error) policy.Verdic
 	return unconfirmed(v, "The user did not confirm this call. Do not repeat it unless they ask for it.", err)
 }
 
-func unasked(v policy.Verdict, err error) policy.Verdict {
+// unasked refuses a call that nobody can be asked about.
+func unasked(c *heddle.Call, v policy.Verdict, err error) policy.Verdict {
+	if c.Mode == "cli" {
+		return unconfirmed(v, "This call needs the user's confirmation, and there is no terminal to ask at: run the command in one.", err)
+	}
 	return unconfirmed(v, "This call needs the user's confirmation, and this host cannot ask for it (MCP elicitation). The user can make the call with `heddle call`, "+
 		"use a host that can ask, or take the tool out of tools.confirm in heddle.yml.", err)
 }
@@ -117,8 +131,8 @@ func (g *Gateway) askBack(c *heddle.Call, t *heddle.Tool, v policy.Verdict, para
 		return d, v
 	}
 	capabilities := wire.Member(object(append([]byte{','}, c.Protocol...)), "io.modelcontextprotocol/clientCapabilities")
-	if wire.Member(capabilities, "elicitation") == nil {
-		return d, unasked(v, nil)
+	if !asksForms(capabilities) {
+		return d, unasked(c, v, nil)
 	}
 	question := append(append([]byte(`{"method":"elicitation/create","params":`), params...), '}')
 	raw := append([]byte(`{"resultType":"input_required","inputRequests":{"`+confirmKey+`":`), question...)

@@ -94,6 +94,7 @@ func (g *Gateway) judged(raw json.RawMessage, err error, list string, item func(
 		_, err = g.policy.Failed("behind this", err)
 		return nil, err
 	}
+	raw = g.policy.Masked(raw)
 	line := g.policy.Read(raw)
 	if line != "" && g.policy.Blocks() {
 		return nil, &heddle.Error{Kind: heddle.KindInjection, Op: "gateway.forward", Public: "This is withheld: it contains instructions to a model."}
@@ -185,7 +186,15 @@ func (g *Gateway) complete(ctx context.Context, r *upstream.Request) (json.RawMe
 		return noCompletion, nil
 	}
 	r.Params = wire.Replace(r.Params, "ref", ref)
-	return server.Forward(ctx, r)
+	raw, err := server.Forward(ctx, r)
+	if err != nil {
+		_, err = g.policy.Failed(server.Name(), err)
+		return nil, err
+	}
+	if g.policy.Read(raw) != "" {
+		return noCompletion, nil // there is no place for a warning
+	}
+	return g.policy.Masked(raw), nil
 }
 
 // Wanted has all servers send log messages from level on. It waits for their

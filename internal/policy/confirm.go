@@ -3,10 +3,12 @@ package policy
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode"
 
 	"heddle/internal/secret"
+	"heddle/internal/wire"
 )
 
 // destructive in tools.confirm stands for all tools that say so of themselves.
@@ -57,21 +59,48 @@ func (c confirmation) before(_ context.Context, s *state) outcome {
 	return outcome{action: Ask, question: "Allow this call of " + s.tool.Ref.String() + "?\n" + shownTo(s.args)}
 }
 
-// maxShown is how much of the arguments a question shows, in bytes.
-const maxShown = 1000
+// What a question shows of arguments: every member, each value cut, so that nothing can
+// be hidden behind something long.
+const (
+	maxShownMembers = 40
+	maxShownValue   = 300 // bytes
+)
 
-// shownTo returns arguments as a person is asked about them: without secrets, and
-// with nothing that cannot be seen.
+// shownTo returns arguments as a person is asked about them: without secrets, and with
+// nothing that cannot be seen.
 func shownTo(args json.RawMessage) string {
-	if len(args) == 0 {
-		return "{}"
-	}
 	masked, _ := secret.MaskJSON(args)
-	text := strings.Map(func(r rune) rune {
+	var lines []string
+	more := 0
+	err := wire.Members(masked, func(key string, value json.RawMessage) bool {
+		if len(lines) == maxShownMembers {
+			more++
+			return true
+		}
+		text := visible(string(value))
+		if short := cut(text, maxShownValue); short != text {
+			text = fmt.Sprintf("%s (%d bytes in all)", short, len(value))
+		}
+		lines = append(lines, cut(visible(key), maxShownValue)+": "+text)
+		return true
+	})
+	switch {
+	case err != nil:
+		return cut(visible(string(masked)), maxShownValue)
+	case more > 0:
+		lines = append(lines, fmt.Sprintf("and %d more arguments", more))
+	case len(lines) == 0:
+		return "without arguments"
+	}
+	return strings.Join(lines, "\n")
+}
+
+// visible writes what cannot be seen as a replacement character.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
 		if r != '\n' && !unicode.IsPrint(r) {
 			return '\uFFFD'
 		}
 		return r
-	}, string(masked))
-	return cut(text, maxShown)
+	}, text)
 }

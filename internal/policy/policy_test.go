@@ -335,3 +335,12 @@ func BenchmarkBefore(b *testing.B) {
 		}
 	}
 }
+
+// Nothing of the arguments can be hidden from who is asked by something long before it.
+func TestQuestionShowsEveryArgument(t *testing.T) {
+	p := newPolicy(t, Config{Confirm: []string{"fs_*"}})
+	v := p.Before(t.Context(), callOf(`{"note":"`+strings.Repeat("harmless ", 3000)+`","path":"/etc/passwd"}`), toolOf("fs", "remove", ""))
+	if v.Action != Ask || !strings.Contains(v.Question, `path: "/etc/passwd"`) || !strings.Contains(v.Question, "27002 bytes in all") || len(v.Question) > 1000 {
+		t.Errorf("%v: the question is %q", v.Action, v.Question)
+	}
+}

@@ -35,7 +35,7 @@ type Finding struct {
 	Rule string
 	// Start and End are bytes of the text as it was given.
 	Start, End int
-	// Score is how much it found; 100 is what Low takes.
+	// Score says how much was found: 40, 50 and 90 are what High, Medium and Low take.
 	Score int
 }
 
@@ -203,6 +203,9 @@ func vocative(s string, hits []hit, i int) (spoken, begins bool) {
 	case rest[0] == ',' && s[hits[i].start] < utf8.RuneSelf && (hits[i].end-hits[i].start <= short || !strings.HasPrefix(rest, ", ")):
 		return false, false // an item of a list, a name in a program
 	}
+	if n := i + 1; rest[0] == ',' && n < len(hits) && hits[n].start-hits[i].end <= 2 && hits[n].means&(ai|bot) != 0 {
+		return false, false // a list of them
+	}
 	before := strings.TrimRight(s[:hits[i].start], " ")
 	r, _ := utf8.DecodeLastRuneInString(before)
 	begins = before == "" || !unicode.IsLetter(r) && !unicode.IsDigit(r) || strings.HasSuffix(before, `\n`)
@@ -223,6 +226,35 @@ func inside(hits []hit, i int, c concepts) bool {
 	return false
 }
 
+// The names of members are judged at the beginning of a text, where the first record
+// has them all, and no more than so many.
+const (
+	namesWithin = 128 << 10
+	maxNames    = 1000
+)
+
+// names judges the names of members in a text that is JSON itself. In the text they
+// stand in quotation marks, like something that is only talked about; a table made of it
+// has them as columns.
+func (d *Detector) names(ch Channel, text string) (out []Finding) {
+	if trimmed := strings.TrimLeft(text, " \t\r\n"); trimmed == "" || trimmed[0] != '{' && trimmed[0] != '[' {
+		return nil
+	}
+	seen := map[string]bool{}
+	_ = walk.Texts([]byte(text[:min(len(text), namesWithin)]), func(x *walk.Text) bool {
+		if x.Kind != walk.Name || len(x.Value) < shortest || seen[x.Value] {
+			return true
+		}
+		seen[strings.Clone(x.Value)] = true
+		for _, f := range d.Text(ch, x.Value) {
+			f.Start, f.End = x.Start, x.End // of the literal, whose escapes are not the text's
+			out = append(out, f)
+		}
+		return len(seen) < maxNames
+	})
+	return out
+}
+
 // JSON returns what it finds in the texts of a JSON value, names of members
 // included.
 func (d *Detector) JSON(ch Channel, raw json.RawMessage) []Placed {
@@ -232,6 +264,9 @@ func (d *Detector) JSON(ch Channel, raw json.RawMessage) []Placed {
 			return true
 		}
 		for _, f := range d.Text(ch, x.Value) {
+			out = append(out, Placed{f, x.Pointer()})
+		}
+		for _, f := range d.names(ch, x.Value) {
 			out = append(out, Placed{f, x.Pointer()})
 		}
 		return true

@@ -8,15 +8,7 @@ func hidden(ch Channel, spans []normal.Span) []Finding {
 	const (
 		certain = 100
 		likely  = 60
-		doubt   = 40
-		many    = 3 // gaps in words that are no accident
 	)
-	gaps := 0
-	for _, s := range spans {
-		if s.Kind == normal.ZeroWidth {
-			gaps++
-		}
-	}
 	var out []Finding
 	seen := map[normal.Kind]bool{}
 	for _, s := range spans {
@@ -24,12 +16,8 @@ func hidden(ch Channel, spans []normal.Span) []Finding {
 		switch s.Kind {
 		case normal.Tags:
 			score = certain
-		case normal.Selectors, normal.Bidi:
+		case normal.Selectors, normal.Bidi, normal.ZeroWidth:
 			score = likely
-		case normal.ZeroWidth:
-			if score = doubt; gaps >= many || ch == Description {
-				score = likely
-			}
 		case normal.ANSI, normal.Control:
 			if ch != Result {
 				score = likely

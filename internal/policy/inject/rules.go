@@ -38,7 +38,8 @@ type rule struct {
 	seq    string
 }
 
-// table is all rules. Points are tenths of what medium takes for certain.
+// table is all rules. At [Medium] 50 points are enough; what has no more than a hint's 20
+// says nothing by itself.
 var table = []rule{
 	{override, 90, "drop ~45 prior|sofar ~16 rules"},
 	{override, 80, "drop ~45 rules ~25 prior|sofar"},
@@ -110,11 +111,12 @@ var table = []rule{
 	{address, 60, "ai ~20 must ~25 say|send|reveal|drop|pay|erase"},
 	{address, 40, "hailed ~30 must|send|erase|pay|run|drop|reveal|say"},
 	{address, 50, "hailed ~12 must|you ~25 verb|send|erase|pay|reveal|say|drop"},
+	{address, 45, "ai ~20 must ~25 verb"},
 	{address, 20, "ai ~12 rules"},
 	{address, 10, "bot ~20 must"},
 
 	{conceal, 60, "not ~15 tell ~20 user"},
-	{conceal, 40, "not ~15 hint ~20 user"},
+	{conceal, 25, "not ~15 hint ~20 user"},
 	{conceal, 25, "not ~15 tell|hint ~20 party"},
 	{conceal, 40, "quiet"},
 	{conceal, 20, "soft"},
@@ -124,6 +126,7 @@ var table = []rule{
 
 	{smuggle, 60, "decode ~40 obey"},
 	{smuggle, 60, "obey ~30 decode"},
+	{smuggle, 50, "read ~80 obey"},
 
 	{action, 25, "send|read|reveal ~40 secret"},
 	{action, 40, "send|read|run ~60 secret ~80 dest"},
@@ -132,7 +135,7 @@ var table = []rule{
 	{action, 40, "secret ~40 dest ~30 send"},
 	{action, 20, "send ~60 dest"},
 	{action, 25, "secret ~30 send"},
-	{action, 40, "send ~30 prompt|yours"},
+	{action, 25, "send ~30 prompt|yours"},
 	{action, 20, "erase"},
 	{action, 40, "pay ~60 secret"},
 	{action, 40, "secret|read +100 send ~40 nextcall"},
@@ -140,7 +143,7 @@ var table = []rule{
 
 	{authority, 40, "vendor ~40 update|persona"},
 	{authority, 20, "update"},
-	{authority, 50, "update ~60 reveal|send|erase|say|pay"},
+	{authority, 50, "update ~25 reveal|send|erase|say|pay"},
 	{authority, 25, "not|must ~12 run ~15 others"},
 	{authority, 25, "approved"},
 	{authority, 60, "claim +150 secret"},
@@ -148,7 +151,7 @@ var table = []rule{
 	{authority, 30, "claim +150 reveal|must"},
 	{authority, 20, "others ~20 tool"},
 	{authority, 20, "now"},
-	{authority, 30, "must ~40 others ~15 tool"},
+	{authority, 25, "must ~40 others ~15 tool"},
 	{authority, 20, "before ~40 must"},
 }
 
@@ -168,9 +171,10 @@ type pattern struct {
 
 // engine is the table by the concept that a rule begins with.
 type engine struct {
-	words *trie
-	pool  sync.Pool // of *scratch
-	first [64][]pattern
+	words  *trie
+	pool   sync.Pool // of *scratch
+	first  [64][]pattern
+	begins uint64 // the concepts that any rule begins with
 }
 
 // theEngine is shared by all detectors. Its sources are built in, and a test has seen
@@ -202,6 +206,7 @@ func newEngine() (*engine, error) {
 		for bit := range e.first {
 			if p.steps[0].want>>bit&1 != 0 {
 				e.first[bit] = append(e.first[bit], p)
+				e.begins |= 1 << bit
 			}
 		}
 	}

@@ -13,9 +13,9 @@ const maxBare = 256
 
 // bare judges a text that may be a host, or several, without a scheme.
 func (in *inspection) bare(text string, p place) {
-	if p == inDSN {
+	if p == inDSN || (p == inURL || p == inLink) && !strings.Contains(text, "://") && strings.ContainsAny(text, "=(") {
 		in.pairs(text)
-		if strings.Contains(text, "=") {
+		if p == inDSN && strings.Contains(text, "=") {
 			return
 		}
 	}

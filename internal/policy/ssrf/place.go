@@ -35,7 +35,7 @@ const (
 func placeOf(name string) place {
 	last, before := lastWord(name)
 	p := placeOfWord(string(last.lower()))
-	if p == inText || p == inPlace || p == inEndpoint {
+	if p == inText || p == inPlace || p == inEndpoint || p == inURL || p == inLink {
 		if two := placeOfPair(string(before.lower()), string(last.lower())); two != inText {
 			return two
 		}
@@ -79,7 +79,8 @@ func placeOfPair(before, last string) place {
 	switch {
 	case last == "name" && before == "host", last == "server" && before == "bootstrap", (last == "address" || last == "addr") && before == "ip":
 		return inHost
-	case last == "string" && (before == "connection" || before == "conn"), last == "str" && before == "conn":
+	case (last == "url" || last == "uri") && (before == "database" || before == "db" || before == "sql" || before == "connection" || before == "conn"),
+		last == "string" && (before == "connection" || before == "conn"), last == "str" && before == "conn":
 		return inDSN
 	case (last == "line" || last == "string") && before == "command":
 		return inCommand

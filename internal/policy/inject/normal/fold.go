@@ -1,6 +1,7 @@
 package normal
 
 import (
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -8,8 +9,9 @@ import (
 )
 
 // fold writes s in lower case, in compatibility form, without accents and invisible
-// characters, and Latin letters for those that stand in for them.
-func fold(s string) (string, layer, []Span) {
+// characters, and Latin letters for those that stand in for them. It reports whether
+// it found any that [Invisible] lists.
+func fold(s string) (text string, l layer, disguised []Span, found bool) {
 	f := folder{writer: writer{out: make([]byte, 0, len(s))}, s: s}
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf && class[c]&control == 0 {
@@ -20,7 +22,7 @@ func fold(s string) (string, layer, []Span) {
 	}
 	f.terminal(len(s), "")
 	f.at(len(s))
-	return view(f.out), f.layer, f.disguised
+	return view(f.out), f.layer, f.disguised, f.found
 }
 
 type folder struct {
@@ -30,6 +32,7 @@ type folder struct {
 	// lookalikes are read as Latin letters.
 	wordEnd int
 	mixed   bool
+	found   bool   // something that shows nothing and should not be there
 	scripts script // of the whole text, if known
 	unseen  int    // where text begins that a terminal does not show, plus 1; 0 if it shows
 	scanned bool
@@ -61,6 +64,7 @@ func (f *folder) rune(i int) int {
 		return i + n
 	case r < ' ' || r >= 0x7f && hidden(r):
 		u := unseenAt(f.s, i)
+		f.found = f.found || u.kind != ""
 		switch {
 		case u.inWord():
 			f.disguise(len(f.out))
@@ -205,6 +209,31 @@ func wordAt(s string, i int) (found script, end int) {
 
 // appendFolded adds r in compatibility form and lower case, without accents.
 func appendFolded(b []byte, r rune) []byte {
+	switch {
+	case r < endOfLatin:
+		return append(b, latinForms()[r]...)
+	case r >= 0x400 && r < 0x530: // Cyrillic, where a mark makes another letter
+		if r == 'ё' || r == 'Ё' {
+			r = 'е'
+		}
+		return utf8.AppendRune(b, unicode.ToLower(r))
+	}
+	return appendForm(b, r)
+}
+
+const endOfLatin = 0x250
+
+// latinForms are the folded forms of all Latin letters.
+var latinForms = sync.OnceValue(func() *[endOfLatin]string {
+	var t [endOfLatin]string
+	for r := range t {
+		t[r] = string(appendForm(nil, rune(r)))
+	}
+	return &t
+})
+
+// appendForm is appendFolded, looked up.
+func appendForm(b []byte, r rune) []byte {
 	if s, ok := plainForms[r]; ok {
 		return append(b, s...)
 	}
@@ -214,7 +243,7 @@ func appendFolded(b []byte, r rune) []byte {
 	var buf [utf8.UTFMax]byte
 	n := utf8.EncodeRune(buf[:], r)
 	d := norm.NFKD.Properties(buf[:n]).Decomposition()
-	if d == nil || unicode.Is(unicode.Cyrillic, r) || unicode.Is(unicode.Devanagari, r) {
+	if d == nil || unicode.Is(unicode.Devanagari, r) {
 		return utf8.AppendRune(b, unicode.ToLower(r))
 	}
 	for len(d) > 0 {
@@ -232,7 +261,6 @@ var plainForms = map[rune]string{
 	'ß': "ss", 'ẞ': "ss", 'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o", 'đ': "d", 'Đ': "d", 'ð': "d", 'Ð': "d",
 	'ł': "l", 'Ł': "l", 'ħ': "h", 'ı': "i", 'İ': "i", 'þ': "th", 'Þ': "th", 'ŋ': "n",
 	'’': "'", '‘': "'", 'ʼ': "'", '“': `"`, '”': `"`, '„': `"`, '«': `"`, '»': `"`, '‐': "-", '‑': "-", '‒': "-", '–': "-", '—': "-", '−': "-",
-	'ё': "е", 'Ё': "е",
 }
 
 // accent reports whether r is a mark on a letter that is read without it.

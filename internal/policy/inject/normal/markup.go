@@ -14,7 +14,7 @@ func hasMarkup(s string) bool {
 		if strings.HasPrefix(tag, "!--") {
 			return true
 		}
-		if n := strings.IndexByte(tag, '>'); n > 0 && class[tag[0]]&letter != 0 && hides(strings.ToLower(tag[:n])) {
+		if n := tagEnd(tag); n > 0 && hides(strings.ToLower(tag[:n])) {
 			return true
 		}
 	}
@@ -59,11 +59,11 @@ func hiddenAt(s string, i int) (start, end int, kind Kind) {
 			n = len(rest)
 		}
 		return i, i + n, Comment
-	case rest[0] == '[' || len(rest) < 4 || class[rest[1]]&letter == 0:
+	case rest[0] == '[':
 		return 0, 0, ""
 	}
-	n := strings.IndexByte(rest[:min(len(rest), longestTag)], '>')
-	if n < 0 || !hides(rest[1:n]) {
+	n := 1 + tagEnd(rest[1:min(len(rest), longestTag)])
+	if n == 0 || !hides(rest[1:n]) {
 		return 0, 0, ""
 	}
 	name, _, _ := strings.Cut(rest[1:n], " ")
@@ -72,6 +72,18 @@ func hiddenAt(s string, i int) (start, end int, kind Kind) {
 		closing = len(rest) - n
 	}
 	return i + n + 1, i + n + closing, Unseen
+}
+
+// tagEnd returns where the tag ends of which s is what follows "<"; -1 if it is none.
+func tagEnd(s string) int {
+	if s == "" || class[s[0]]&letter == 0 {
+		return -1
+	}
+	n := strings.IndexByte(s, '>')
+	if n < 0 || strings.IndexByte(s[:n], '<') >= 0 {
+		return -1
+	}
+	return n
 }
 
 // hides reports whether a tag with these attributes hides what is in it.

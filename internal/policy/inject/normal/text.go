@@ -3,7 +3,6 @@ package normal
 import (
 	"slices"
 	"sort"
-	"strings"
 )
 
 // Kind says how a part of a text was hidden.
@@ -39,7 +38,7 @@ type Text struct {
 	Folded string
 	// Hidden lists stretches of Folded that a reader of the original does not see, or
 	// that were written to be overlooked: Comment, Unseen and Disguised, in order of
-	// their kind, then their start.
+	// their start.
 	Hidden []Span
 	// Invisible lists what [Invisible] finds, in the original.
 	Invisible []Span
@@ -96,10 +95,12 @@ func normalise(s string, levels int) Text {
 	}
 	escapes := slices.Clone(t.layers)
 	if f&(beyond|control) != 0 {
-		text, l, disguised := fold(plain)
+		text, l, disguised, found := fold(plain)
 		t.push(l, disguised)
 		t.Folded = text
-		t.Invisible = Invisible(s)
+		if found {
+			t.Invisible = Invisible(s)
+		}
 	} else {
 		t.Folded = lower(plain, f)
 	}
@@ -124,12 +125,7 @@ func (t *Text) push(l layer, disguised []Span) {
 }
 
 func (t *Text) sort() {
-	slices.SortFunc(t.Hidden, func(a, b Span) int {
-		if c := strings.Compare(string(a.Kind), string(b.Kind)); c != 0 {
-			return c
-		}
-		return a.Start - b.Start
-	})
+	slices.SortStableFunc(t.Hidden, func(a, b Span) int { return a.Start - b.Start })
 }
 
 // mark says that the text from byte to of a copy on comes from byte from on.

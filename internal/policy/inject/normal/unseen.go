@@ -140,6 +140,9 @@ func written(r rune) bool {
 
 // joins reports whether r takes joiners: emoji, and scripts whose letters join.
 func joins(r rune) bool {
+	if r < 0x600 {
+		return false
+	}
 	return r >= 0x2190 && unicode.Is(unicode.So, r) || r >= 0x1f3fb && r <= 0x1f3ff || r == 0xfe0f ||
 		unicode.In(r, unicode.Arabic, unicode.Devanagari, unicode.Bengali, unicode.Tamil, unicode.Telugu, unicode.Malayalam, unicode.Kannada,
 			unicode.Gujarati, unicode.Gurmukhi, unicode.Sinhala, unicode.Syriac, unicode.Mongolian, unicode.Oriya)
