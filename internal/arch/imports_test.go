@@ -35,7 +35,7 @@ var mayImport = map[string]string{
 	"internal/policy/ssrf":          "internal/dial/address internal/walk",
 	"internal/policy/inject":        "internal/policy/inject/normal internal/walk",
 	"internal/policy/inject/normal": "",
-	"internal/policy/definition":    ". internal/policy/inject/normal internal/walk",
+	"internal/policy/definition":    ". internal/policy/inject internal/policy/inject/normal internal/walk",
 	"internal/upstream":             ". internal/wire",
 	"internal/upstream/streamable":  "internal/wire",
 	"internal/deliver":              ". internal/capture internal/dataset internal/dataset/protocol internal/dataset/records internal/deliver/estimate internal/deliver/project internal/wire",

@@ -148,7 +148,8 @@ func (r *reviewer) answer(t *heddle.Tool, found []definition.Finding, s lock.Sta
 		return out
 	}
 	if r.hold {
-		out.Held = "its definition is suspicious: " + describe(found[0])
+		// Models read this: the rule alone, for the place may be a name of the server's.
+		out.Held = "its definition is suspicious (" + found[0].Rule + ")"
 		return out
 	}
 	out.Note = noteFor(t, found[0])

@@ -47,12 +47,14 @@ func newRates(c RateLimit) (*rates, error) {
 	return &rates{c, limit.New(lc)}, nil
 }
 
-// inherit goes on counting where an equal configuration left off, so that a reload
+// inherit goes on counting where the configuration before left off, so that a reload
 // forgives nobody.
 func (r *rates) inherit(old *rates) {
 	if reflect.DeepEqual(r.config, old.config) {
 		r.limiter = old.limiter
+		return
 	}
+	r.limiter.Inherit(old.limiter)
 }
 
 func (r *rates) before(_ context.Context, s *state) outcome {

@@ -38,6 +38,9 @@ func (s *scan) keyed(start, end int) {
 		if strings.EqualFold(s.text[from:to], "pass") && aWord(s.text, from, how) {
 			return
 		}
+		if l != cookie && l != auth && reference(s.text, from, a, b, how) {
+			return
+		}
 		a, b = stretch(s.text, l, a, b, how)
 		s.value(l, a, b, how)
 		if l == cookie || l == auth || len(s.found) > 0 && s.found[len(s.found)-1].End >= b {

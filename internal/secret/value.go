@@ -201,7 +201,7 @@ func placeholder(v string, how manner) bool {
 		return true
 	case strings.Contains(v, "://") || strings.HasPrefix(v, "env:") || strings.HasPrefix(v, "file:") || strings.HasPrefix(v, "vault:") || strings.HasPrefix(v, "arn:") || strings.HasPrefix(v, "op:") || strings.HasPrefix(v, "urn:"):
 		return true
-	case isPath(v) && !strings.ContainsAny(v, "!#$%^&*"):
+	case (isPath(v) || plainPath(v)) && !strings.ContainsAny(v[1:], "!#$%^&*"):
 		return true
 	case strings.ToUpper(v) == v && strings.Contains(v, "_") && word.all(v) && names(v):
 		return true // the name of a variable

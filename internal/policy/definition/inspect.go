@@ -2,8 +2,11 @@ package definition
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
+	"sync"
 
+	"heddle/internal/policy/inject"
 	"heddle/internal/policy/inject/normal"
 	"heddle/internal/walk"
 
@@ -106,13 +109,36 @@ func (i *inspection) text(s string, at func() string) {
 		return // one word, too short to be anything in code
 	}
 	text := normal.Normalise(s)
-	if instructs(text.Folded, enough) {
+	if instructs(text.Folded, enough) || injects(s, text.Folded, at) {
 		i.add(ruleInstruction, at())
 	}
 	if encoded(&text) {
 		i.add(ruleEncoded, at())
 	}
 }
+
+// injects says that a text is one that would be flagged wherever it stood. Honest
+// descriptions too say whom not to tell something, and how the model is to use them: that
+// counts only beside something else, or where no honest text speaks to anybody.
+func injects(text, folded string, at func() string) bool {
+	found := detector().Text(inject.Description, text)
+	if len(found) == 0 || attacks().MatchString(folded) { // a tool that looks for attacks names some
+		return false
+	}
+	for _, f := range found {
+		if f.Rule != "conceal" && f.Rule != "address-model" {
+			return true
+		}
+	}
+	return instructs(folded, enough/2) || silent.MatchString(at())
+}
+
+// silent are the places of a definition where programs read, and people and models do not
+// look for instructions.
+var silent = regexp.MustCompile(`^/(?:annotations|_meta|outputSchema)/|/(?:enum|default|examples|const)(?:/|$)|/\$comment$`)
+
+// detector finds what any text may be flagged for.
+var detector = sync.OnceValue(func() *inject.Detector { return inject.New(inject.Medium) })
 
 // encoded says that a text has an instruction that no person reads: encoded as a whole,
 // or letter by letter.

@@ -23,6 +23,11 @@ const (
 	alwaysWords
 	precedeWords
 	whereWords
+	toldWords
+	lingoWords
+	fromNowWords
+	rivalWords
+	riderWords
 	leaveWords
 	skipWords
 	refuseWords
@@ -61,7 +66,7 @@ var vocabulary = [groups][]string{
 	awayWords: {
 		"pass", "send", "attach", "append", "upload", "post", "forward", "embed", "leak", "exfil", "paste",
 		"reveal", "transmit", "share", "submit", "dump", "steal", "harvest", "relay", "mail", "include", "insert",
-		"add", "put", "prepend", "copy", "disclos",
+		"add", "put", "prepend", "copy", "disclos", "cc",
 	},
 	tellWords: {
 		"tell", "inform", "mention", "notify", "alert", "reveal", "disclos", "show", "report", "say", "expos",
@@ -83,7 +88,7 @@ var vocabulary = [groups][]string{
 		"silently", "secretly", "covertly", "quietly", "discreetly", "stealthily", "unobtrusively", "invisibly",
 	},
 	ignoreWords: {
-		"ignor", "disregard", "forget", "overrid", "bypass", "discard", "circumvent", "skip", "supersede",
+		"ignor", "overlook", "set aside", "follow", "apply", "disregard", "forget", "overrid", "bypass", "discard", "circumvent", "skip", "supersede",
 		"abandon", "drop", "violat",
 	},
 	ruleWords: {
@@ -132,6 +137,24 @@ var vocabulary = [groups][]string{
 	whereWords: {
 		"http", "@", "attacker", "collector", "remote server", "remote host", "remote endpoint",
 		"external server", "external host", "external endpoint", "external url",
+	},
+	toldWords: {
+		"told", "instructed", "given", "taught", "asked", "learned", "you know", "direction", "instruction", "rule",
+		"prompt", "text", "guideline", "order", "above", "apply", "restriction",
+	},
+	lingoWords: {
+		"anweisung", "vorgaben", "regeln", "instruc", "reglas", "consignes", "règles", "regras", "istruzion", "regole",
+		"instructies", "opdrachten", "инструкци", "указани", "правил", "無視", "忘れ", "무시", "잊",
+	},
+	fromNowWords: {
+		"from now on", "henceforth", "starting now", "you are no longer",
+	},
+	rivalWords: {
+		"other ", "this one", "this tool", "this server", "this function",
+	},
+	riderWords: {
+		"regardless of", "no matter", "whatever", "even if", "despite", " tool must", " tool should", " tool has to",
+		"bcc", "copy every", "copy all", "copy each",
 	},
 	leaveWords: {
 		"permission", "consent", "approv", "authori", "agreed", "granted", "allowed", "confirm", "permitted", "asking", " ask",

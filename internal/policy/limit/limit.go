@@ -48,8 +48,8 @@ type ToolRate struct {
 }
 
 // Limiter counts calls. It is safe for concurrent use. Its state is lost with it, so a
-// new one for an unchanged configuration would forgive what hosts have used up: keep
-// the old one.
+// new one would forgive what hosts have used up: keep the old one for an unchanged
+// configuration, and let the one for a new configuration [Limiter.Inherit] from it.
 type Limiter struct {
 	rules  []*rule // most specific first; the default last
 	now    func() time.Time

@@ -178,3 +178,21 @@ func BenchmarkPlain(b *testing.B) {
 		})
 	}
 }
+
+// What turns the direction of text again and again is read once.
+func TestOverridesAreLinear(t *testing.T) {
+	const once = "\u202e\u2066"
+	short := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			Normalise(strings.Repeat(once, 1000))
+		}
+	}).NsPerOp()
+	long := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			Normalise(strings.Repeat(once, 20_000))
+		}
+	}).NsPerOp()
+	if ratio := float64(long) / float64(short); ratio > 100 { // 20, if it is linear
+		t.Errorf("a text 20 times as long takes %.0f times as long", ratio)
+	}
+}

@@ -22,7 +22,7 @@ func (t *Text) parts(s, plain string, f features, escapes []layer, levels int) {
 		return i
 	}
 	add := func(kind Kind, start, end int, text string) {
-		if len(t.Parts) < maxParts && readable(text) {
+		if readable(text) {
 			t.Parts = append(t.Parts, Part{Span{kind, source(start), source(end)}, normalise(text, levels-1)})
 		}
 	}
@@ -44,13 +44,17 @@ func (t *Text) parts(s, plain string, f features, escapes []layer, levels int) {
 // smuggled adds what invisible characters and overrides say.
 func (t *Text) smuggled(s string, levels int) {
 	for _, span := range t.Invisible {
+		if len(t.Parts) >= maxParts {
+			return
+		}
 		text := ""
 		switch span.Kind {
 		case Tags, Selectors:
 			text = strings.ToValidUTF8(unseenRun(s[span.Start:span.End]), "")
 		case Bidi:
 			if r, n := utf8.DecodeRuneInString(s[span.Start:]); r == 0x202e {
-				end := strings.IndexAny(s[span.Start+n:], "\u202c\n")
+				// Up to the next override, so that all of them together are read once.
+				end := strings.IndexAny(s[span.Start+n:], "\u202c\u202d\u202e\n")
 				if end < 0 {
 					end = len(s) - span.Start - n
 				}
