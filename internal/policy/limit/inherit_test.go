@@ -185,20 +185,23 @@ func TestInheritWhileInUse(t *testing.T) {
 	old := New(config)
 	passes(old, "a", search, 5)
 	stop := make(chan struct{})
-	var calls sync.WaitGroup
+	var calls, begun sync.WaitGroup
+	begun.Add(4)
 	for i := range 4 {
 		calls.Go(func() {
+			begun.Done()
 			for n := 0; ; n++ {
 				select {
 				case <-stop:
 					return
 				default:
-					old.Allow(heddle.Principal(fmt.Sprint(i, n%500)), search)
+					old.Allow(heddle.Principal(fmt.Sprint(i, n%50)), search)
 				}
 			}
 		})
 	}
-	for range 50 {
+	begun.Wait()
+	for range 100 {
 		if n := passes(inherit(old, config), "a", search, 5); n != 0 {
 			t.Errorf("%d calls of a pass, want none", n)
 		}
