@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"heddle"
@@ -188,7 +189,11 @@ func (a *app) printLock(r *lockReport, check bool) {
 		}
 	}
 	if len(r.Unknown) > 0 {
-		fmt.Fprintf(a.out, "%s could not be compared, because they do not run; what was approved of them stays.\n", count(len(r.Unknown), "server"))
+		they, them := "they do", "them"
+		if len(r.Unknown) == 1 {
+			they, them = "it does", "it"
+		}
+		fmt.Fprintf(a.out, "%s could not be compared, because %s not run; what was approved of %s stays.\n", count(len(r.Unknown), "server"), they, them)
 	}
 }
 
@@ -207,6 +212,9 @@ func (a *app) printChange(c *change) {
 }
 
 func (a *app) approve(ctx context.Context, name string) error {
+	if server, tool, ok := strings.Cut(name, "::"); !ok || server == "" || tool == "" {
+		return &usageError{fmt.Errorf("%q names no tool", name), "write SERVER::TOOL, as heddle lock --check lists them"}
+	}
 	cfg, err := a.load()
 	if err != nil {
 		return err

@@ -36,21 +36,7 @@ func newAudit(o Options) *audit.Log {
 // masker hides a configuration's own secrets, and what looks like one.
 func masker(c *config.Config) func(string) string {
 	own := upstream.Masker(c.Secrets())
-	return func(s string) string { return maskedName(secret.Mask(own(s))) }
-}
-
-// maskedName hides a secret that is the name of a tool, behind the name of its server:
-// server_NAME reads as one word.
-func maskedName(s string) string {
-	const longest = 256
-	for i := 0; i < len(s) && len(s) <= longest; i++ {
-		if s[i] == '_' {
-			if masked := secret.Mask(s[i+1:]); masked != s[i+1:] {
-				return s[:i+1] + masked
-			}
-		}
-	}
-	return s
+	return func(s string) string { return secret.Mask(own(s)) }
 }
 
 // maskedJSON hides secrets in a JSON value, which stays one: a configured secret may

@@ -232,8 +232,8 @@ func border(text string, i int, strict bool) bool {
 		return true
 	}
 	c := text[i-1]
-	if !word.has(c) || c == '_' && !strict {
-		return !strict || c != '-' && c != '_'
+	if !word.has(c) || c == '_' { // names of tools are put together so
+		return !strict || c != '-'
 	}
 	if i >= 2 && text[i-2] == '\\' && strings.IndexByte("nrtbf", c) >= 0 {
 		return true
