@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-		"testing"
+	"testing"
 	"time"
 
 	"heddle/internal/mcptest"

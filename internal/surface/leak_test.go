@@ -47,6 +47,9 @@ func grew(t *testing.T, before usage, heap uint64) {
 
 // A server that comes and goes leaves nothing behind, however many tools it has.
 func TestReconnectionsLeaveNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts memory over thousands of calls: not with -short, nor under the race detector")
+	}
 	var names []string
 	for i := range 200 {
 		names = append(names, fmt.Sprintf("tool_%d", i))
@@ -74,6 +77,9 @@ func TestReconnectionsLeaveNothing(t *testing.T) {
 
 // Large results with all guards on are kept as far as there is room, and no further.
 func TestManyLargeResultsLeaveNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("counts memory over thousands of calls: not with -short, nor under the race detector")
+	}
 	var b strings.Builder
 	for i := 0; b.Len() < 50_000; i++ {
 		fmt.Fprintf(&b, "2026-03-01T00:00:00Z INFO worker-%d: job %08x took %d ms\n", i%16, uint32(i)*2654435761, i*7919%997)
