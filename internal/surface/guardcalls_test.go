@@ -156,6 +156,10 @@ func TestGuardsFollowTheFile(t *testing.T) {
 	if r := refusalOf(t, e.run("up_args", "{}")); r.Kind != "confirmation_required" && r.Kind != "rate_limited" {
 		t.Errorf("confirm: %+v", r)
 	}
-	e.edit("rate_limit: {default: 3/hour}\n")
+	e.edit("rate_limit: {default: 3/hour}\n") // a changed rate forgives nobody either
+	if r := refusalOf(t, e.run("up_echo", "{}")); r.Kind != "rate_limited" {
+		t.Errorf("after a change of the rate: %+v", r)
+	}
+	e.edit("")
 	text(t, e.run("up_echo", "{}"))
 }
