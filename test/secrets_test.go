@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"heddle/internal/mcptest"
 	"heddle/internal/secret"
@@ -102,12 +101,12 @@ type leakage struct {
 	dir, binary string
 	env         []string
 
-	mu   sync.Mutex
+	mu   *sync.Mutex
 	seen map[string][]byte // by where it was seen
 }
 
 func newLeakage(t *testing.T, rows []*spill) *leakage {
-	l := &leakage{t: t, dir: t.TempDir(), binary: buildHeddle(t), seen: map[string][]byte{}}
+	l := &leakage{t: t, dir: t.TempDir(), binary: buildHeddle(t), mu: &sync.Mutex{}, seen: map[string][]byte{}}
 	sql := filepath.Dir(mcptest.SQL(t))
 	l.env = []string{
 		"HOME=" + l.dir, "PATH=" + sql + ":" + os.Getenv("PATH"), "GOMAXPROCS=2", "TMPDIR=" + l.mkdir("tmp"),
@@ -304,23 +303,27 @@ func TestNoSecretIsWritten(t *testing.T) {
 	web := httptest.NewServer(http.HandlerFunc(leakyWeb))
 	defer web.Close()
 
-	for _, part := range []struct {
-		name string
-		run  func()
-	}{
-		{"calls", func() { l.calls(rows, web.URL) }},
-		{"confirmation", func() { l.confirmed(rows) }},
-		{"quarantine", func() { l.withheld(rows) }},
-		{"hosts", func() { l.hosts(rows) }},
-		{"failing servers", func() { l.failingServers(rows, web.URL) }},
-		{"names", func() { l.namedTools(rows) }},
-		{"files", l.files},
-		{"search", func() { l.check(rows) }},
-	} {
-		began := time.Now()
-		part.run()
-		t.Logf("%s: %s", part.name, time.Since(began).Round(time.Millisecond))
+	parts := map[string]func(*leakage){
+		"calls":           func(l *leakage) { l.calls(rows, web.URL) },
+		"last words":      func(l *leakage) { l.deaths(rows) },
+		"confirmation":    func(l *leakage) { l.confirmed(rows) },
+		"quarantine":      func(l *leakage) { l.withheld(rows) },
+		"hosts":           func(l *leakage) { l.hosts(rows) },
+		"failing servers": func(l *leakage) { l.failingServers(rows, web.URL) },
+		"names":           func(l *leakage) { l.namedTools(rows) },
 	}
+	t.Run("parts", func(t *testing.T) { // which returns once all have
+		for name, part := range parts {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				of := *l
+				of.t = t
+				part(&of)
+			})
+		}
+	})
+	l.files()
+	l.check(rows)
 }
 
 // calls are all ways of a call, and all refusals, in one session.
@@ -328,9 +331,6 @@ func (l *leakage) calls(rows []*spill, web string) {
 	servers := map[string]any{
 		"echo": map[string]any{"command": "parrot"},
 		"web":  map[string]any{"url": web + "/live?token=${SPILL_3}&api_key=" + rows[1].Secrets[0], "headers": map[string]any{"X-Api-Key": "${SPILL_4}", "Authorization": "Bearer " + rows[6].Secrets[0]}},
-	}
-	for i := range dying {
-		servers[fmt.Sprintf("die%d", i)] = map[string]any{"command": "parrot"}
 	}
 	config := l.write("main", guarded(servers))
 	h, stop := l.start("start", "{}", "--config", config)
@@ -366,14 +366,13 @@ func (l *leakage) calls(rows []*spill, web string) {
 	for offset := 0; offset < 2*len(rows); offset += 20 { // what is kept of where tables are from
 		h.Call("read_result", fmt.Sprintf(`{"sql":"SELECT * FROM datasets ORDER BY name LIMIT 20 OFFSET %d"}`, offset))
 	}
-	l.deaths(h, rows)
 	for _, args := range [][]string{{"status", "--json"}, {"status", "--tools"}} {
 		l.run(args...)
 	}
 	l.files() // while it runs
 	stop()
 	for i, r := range rows {
-		if i%40 == 0 {
+		if i%60 == 0 {
 			l.run("call", "echo::say", r.arguments(), "--config", config, "--log-level", "debug")
 			l.run("call", "echo::rpc", r.arguments(), "--config", config, "--json")
 			l.run("call", "echo::"+r.text, r.arguments(), "--config", config)
@@ -390,11 +389,15 @@ func (l *leakage) calls(rows []*spill, web string) {
 	}
 }
 
-// dying is how many servers die in turn: each waits longer before its next start.
-const dying = 4
-
-// deaths are the last words of servers, which have room for five lines of them.
-func (l *leakage) deaths(h *mcptest.Host, rows []*spill) {
+// deaths are the last words of servers, which have room for five lines of them. Each
+// server waits longer before its next start, so that many die in turn.
+func (l *leakage) deaths(rows []*spill) {
+	const dying = 16
+	servers := map[string]any{}
+	for i := range dying {
+		servers[fmt.Sprintf("die%d", i)] = map[string]any{"command": "parrot"}
+	}
+	h, stop := l.start("start, servers die", "{}", "--config", l.write("dying", guarded(servers)))
 	var texts []string
 	lines, n := 0, 0
 	for i, r := range rows {
@@ -406,11 +409,13 @@ func (l *leakage) deaths(h *mcptest.Host, rows []*spill) {
 		mcptest.Eventually(l.t, func() bool {
 			return kindOf(h.Request(q.method, q.params)) == "upstream_exited"
 		}, "the last words of row %d", i)
-		if n++; n%10 == 0 {
+		if n++; n%dying == 0 {
 			l.run("status", "--json")
 		}
 		texts, lines = nil, 0
 	}
+	l.run("status")
+	stop()
 }
 
 // confirmed asks a host's user about each call, in native mode.

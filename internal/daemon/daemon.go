@@ -321,10 +321,11 @@ func (d *Daemon) deps(ctx context.Context, cached string) upstream.Deps {
 	mask := func(s string) string { return (*d.mask.Load())(s) }
 	deps := upstream.Deps{
 		Logger: d.o.Logger, Spawner: d.spawner, Starts: d.starts, Changed: d.changed, Published: d.published, Version: heddle.Version,
-		Mask: mask, Host: d.host, Capabilities: d.capabilities,
+		Mask: mask, MaskJSON: func(raw json.RawMessage) json.RawMessage { return maskedJSON(mask, raw) },
+		Host: d.host, Capabilities: d.capabilities,
 		Heard: func(server, method string, params json.RawMessage, host heddle.Host) {
 			if f := d.front.Load(); f != nil {
-				(*f).Heard(ctx, server, method, maskedJSON(mask, params), host)
+				(*f).Heard(ctx, server, method, params, host)
 			}
 		},
 	}

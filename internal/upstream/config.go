@@ -88,8 +88,10 @@ type Deps struct {
 	Spawner *Spawner
 	// Starts has a place for each start that may use the CPU at once.
 	Starts chan struct{}
-	// Mask hides secrets in text that leaves the process.
-	Mask func(string) string
+	// Mask hides secrets in text that leaves the process, MaskJSON those in what a server
+	// says unasked, which stays JSON. Either may be nil.
+	Mask     func(string) string
+	MaskJSON func(json.RawMessage) json.RawMessage
 	// Changed is called, without locks held, after a server's tools or state
 	// changed and before anybody who waits for that is woken, Published afterwards.
 	// Neither must block; either may be nil.
@@ -109,12 +111,20 @@ type Deps struct {
 	Version string
 }
 
-// mask hides secrets and shortens text for errors and status.
+// mask hides secrets in text for errors and status.
 func (d *Deps) mask(s string) string {
 	if d.Mask != nil {
 		s = d.Mask(s)
 	}
 	return s
+}
+
+// said returns the params of a notification as hosts may have them.
+func (d *Deps) said(params json.RawMessage) json.RawMessage {
+	if d.MaskJSON != nil && params != nil {
+		params = d.MaskJSON(params)
+	}
+	return params
 }
 
 // Masker returns a function that replaces each secret by "[redacted]".

@@ -32,7 +32,7 @@ func (s *session) takeNotification(m *wire.Message) bool {
 		return true
 	case forwarded[m.Method]:
 		if s.deps.Heard != nil {
-			s.deps.Heard(s.name, m.Method, m.Params, s.hearer())
+			s.deps.Heard(s.name, m.Method, s.deps.said(m.Params), s.hearer())
 		}
 		return true
 	}

@@ -227,6 +227,7 @@ func (s *session) rpcError(raw json.RawMessage) error {
 
 // takeProgress forwards progress of a lane's call under the host's token.
 func (s *session) takeProgress(params json.RawMessage) bool {
+	params = s.deps.said(params)
 	var start, end int
 	_ = wire.Spans(params, func(key string, from, to int) bool {
 		if key == "progressToken" {
@@ -242,7 +243,7 @@ func (s *session) takeProgress(params json.RawMessage) bool {
 	if token == nil {
 		return true
 	}
-	// The token's bytes are replaced where they stand; all else stays as it was.
+	// The token's bytes are replaced where they stand; all else stays as it is.
 	out := make(json.RawMessage, 0, len(params)+len(token))
 	out = append(append(append(out, params[:start]...), token...), params[end:]...)
 	_ = host.Notify(s.ctx, "notifications/progress", out) // progress may be lost

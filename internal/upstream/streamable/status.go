@@ -116,7 +116,7 @@ func (l *Link) statusError(resp *http.Response, data []byte) *StatusError {
 	return e
 }
 
-// shown returns the first n printable characters of s on one line.
+// shown returns the first n printable characters of s on one line, or a few less.
 func shown(s string, n int) string {
 	var b strings.Builder
 	space, count := false, 0
@@ -130,14 +130,19 @@ func shown(s string, n int) string {
 			count++
 		}
 		if count >= n {
-			b.WriteString("…")
-			break
+			return strings.TrimRightFunc(b.String(), inToken) + "…"
 		}
 		space = false
 		b.WriteRune(r)
 		count++
 	}
 	return b.String()
+}
+
+// inToken says that a rune may be part of a credential, half of which no mask finds: no
+// text is cut within one.
+func inToken(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./+=~%", r)
 }
 
 // refused reads an answer whose status says that something is wrong.
